@@ -150,10 +150,7 @@ const hourMs = memoize((text) => {
 /** The zone of an organization that has chosen none. */
 export const UTC = 'UTC'
 
-/**
- * The first instant at which a clock in the zone has reached the hour, from 0, of the day: at hour 0, the day's beginning. An hour
- * that a change of the clock skips begins with the next one.
- */
+/** The first instant of the day at which the zone's clock has reached the hour; one that is skipped begins with the next. */
 export const hourOf = (day: string, hour: number, zone: string): Date =>
   new Date(hourMs(`${day}T${String(hour).padStart(2, '0')} ${zone}`))
 
@@ -239,10 +236,7 @@ export function spansOf(from: string | undefined, to: string | undefined): Span[
 /** Most days of a month have passed from this day on. */
 const LATE_DAY = 17
 
-/**
- * Rollup rows that give a range of days, both ends included, when those of `subtracted` are taken from those of `added`:
- * at each end at most half of a month's single days.
- */
+/** Rollup rows of a range of days, those of `subtracted` taken from `added`: at each end at most half of a month's days. */
 export function shortSpansOf(
   from: string | undefined,
   to: string | undefined,

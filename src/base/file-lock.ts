@@ -1,11 +1,7 @@
 import { Database } from 'bun:sqlite'
 import { codeOf } from './errors.ts'
 
-/**
- * Takes a lock on a file; undefined when another process still holds it after `waitMs`. SQLite's exclusive transaction is a lock
- * that the system releases after `kill -9`, that holds between containers which share the folder, and that every platform
- * has; a file with a pid is none of these.
- */
+/** Locks a file by SQLite, which holds between containers and ends with `kill -9`; undefined when it is held after `waitMs`. */
 export function lockFile(path: string, waitMs = 0): { release(): void } | undefined {
   const database = new Database(path, { create: true })
   try {

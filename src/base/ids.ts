@@ -73,10 +73,7 @@ export function fileKeyOf(file: string): string {
 /** Characters of an agent's id that are kept. */
 const AGENT_ID_LENGTH = 64
 
-/**
- * The id of a session: `sess_` and the agent's id. One above 64 characters, or with others than `[A-Za-z0-9_-]`, has these
- * replaced and ends in a hash, so that ids that differ stay different.
- */
+/** The id of a session: `sess_` and the agent's id; one that is long or has other characters ends in a hash. */
 export function sessionIdOf(agentId: string): string {
   const plain = agentId.replace(/[^A-Za-z0-9_-]/g, '-') || 'unnamed'
   if (plain === agentId && plain.length <= AGENT_ID_LENGTH) return `sess_${plain}`

@@ -67,10 +67,7 @@ function checkedPrices(model: string, prices: unknown): ModelPrices {
   return { input, output, ...others }
 }
 
-/**
- * Makes something of the prices of a server, at the first call. Each call looks whether the MODEL_PRICES file has changed, and reads it again
- * then; while it cannot be used, which is logged once, the prices stay as they were.
- */
+/** Makes something of the server's prices, again when the MODEL_PRICES file has changed and can be used. */
 export function createPriceSource<Loaded>(
   given: PriceFile | null,
   log: Log,

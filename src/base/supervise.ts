@@ -102,10 +102,7 @@ function startThread<Sent, Received extends Report>(
   }
 }
 
-/**
- * Runs a thread. It fails when it ends by itself, with any exit code, or sends nothing for ten seconds; the server
- * continues meanwhile, and each failure in a row doubles the wait for the next thread.
- */
+/** Runs a thread, and another when it ends or is silent for ten seconds; each failure in a row doubles the wait. */
 export function superviseThread<Sent, Received extends Report>(options: SupervisorOptions<Sent, Received>) {
   const { name, keepsRunning, log, meter } = options
   let thread: Thread | undefined

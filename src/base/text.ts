@@ -19,10 +19,7 @@ function isAllStorable(value: unknown): boolean {
 /** An escape that may stand for NUL or for half of a character. */
 const SUSPICIOUS_ESCAPE = /\\u(?:0000|[dD][89a-fA-F])/
 
-/**
- * Adds to `problems`, up to `limit`, every string in `value`, names of fields included, that PostgreSQL
- * cannot store. `json`: the value's JSON, where it is known, which tells sooner that there is none.
- */
+/** Adds to `problems`, up to `limit`, each string in `value` that PostgreSQL cannot store. `json`: its JSON, if known. */
 export function findUnstorable(
   value: unknown,
   field: string,
@@ -64,10 +61,7 @@ export function makeStorable(value: object): void {
   }
 }
 
-/**
- * An address with its ASCII letters in lower case, as it is stored and compared. Other letters stay: the Kelvin sign, which
- * `toLowerCase` makes a k, is in the address of somebody else.
- */
+/** An address with its ASCII letters in lower case, as it is compared. The Kelvin sign is not k. */
 export const asciiLower = (address: string): string =>
   address.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
 
@@ -88,10 +82,7 @@ export function decodePart(text: string): string | undefined {
   }
 }
 
-/**
- * Characters that a terminal obeys rather than shows: controls other than tab and line feed, and those that change the
- * direction of writing. A name or message that came from elsewhere may hold them.
- */
+/** Characters that a terminal obeys rather than shows: controls but tab and line feed, and those of direction. */
 const OBEYED = /(?![\t\n])[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu
 
 /** The text with these characters as `\u001b`, which is also how JSON writes them. */

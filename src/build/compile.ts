@@ -85,10 +85,7 @@ export async function compile(
   }
 }
 
-/**
- * The commit that is checked out, with `-dirty` where files differ from it; of an image `REVISION`, since it gets no `.git`.
- * Its version names it unless it is released.
- */
+/** The commit, `-dirty` where files differ; of an image `REVISION`. The version names it unless it is released. */
 function sourcesOf(isRelease: boolean): Pick<Build, 'version' | 'commit'> {
   const { REVISION } = process.env
   if (REVISION) return { version: versionOf(REVISION), commit: REVISION }

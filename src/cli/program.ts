@@ -43,10 +43,7 @@ const EXAMPLES = `Examples:
 
 Exit codes: 0 done, 1 failed, 2 wrong usage or settings.`
 
-/**
- * Runs the command line to its end and returns the exit code: 0, 1 (failed) or 2 (wrong usage). Errors are
- * printed on standard error in one line; the stack only at LOG_LEVEL=debug.
- */
+/** Runs the command line; returns 0, 1 (failed) or 2 (wrong usage). Errors are one line, with the stack at debug. */
 export async function runCommandLine(args: readonly string[], started: ProcessContext): Promise<number> {
   const program = buildProgram(started, args.includes('--json'))
   let command = program.name()

@@ -163,10 +163,7 @@ export async function isDistributed(sql: ISql): Promise<boolean> {
   return (await hasCitus(sql)) && (await findPlacements(sql)).some(({ found }) => found !== 'local')
 }
 
-/**
- * Makes the rest of the transaction change one shard after the other. In parallel connections, which do not see each other's
- * changes, a statement on one table forbids later ones: those on tables with foreign keys, and the distribution of others.
- */
+/** Changes one shard after the other in the rest of the transaction: parallel ones do not see each other's changes. */
 export async function useOneConnection(tx: ISql): Promise<void> {
   await tx`set local citus.multi_shard_modify_mode to 'sequential'`
 }

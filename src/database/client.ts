@@ -12,10 +12,7 @@ export type ISql = postgres.ISql
 /** A part of a statement, for use inside another. */
 export type Fragment = postgres.PendingQuery<postgres.Row[]>
 
-/**
- * A server and a database: any PostgreSQL by URL, or the embedded one by the folder of its socket. `isCitus`: the database
- * has the extension; it refuses generic plans, which do not know yet on which node the organization is.
- */
+/** A PostgreSQL by URL, or the embedded one by its socket's folder. `isCitus`: it refuses generic plans. */
 export type ConnectTarget =
   | { url: string; isCitus?: boolean }
   | { socketDir: string; user: string; database: string }
@@ -27,10 +24,7 @@ export interface ConnectOptions {
   applicationName: string
   /** 25,000 unless given, below the HTTP server's limit of 30 s; 0: no limit, for long commands. */
   statementTimeoutMs?: number
-  /**
-   * One plan for each statement, whatever its parameters. PostgreSQL otherwise plans a page of sessions at each
-   * execution, which takes as long as the page. Every statement must be fast with such a plan (test/flat).
-   */
+  /** One plan for each statement: planning takes as long as a page. Every statement must be fast with it (test/flat). */
   genericPlans?: boolean
   /** A connection gets a statement when it has answered the one before: the driver would send up to 100 behind a slow one. */
   oneByOne?: boolean
@@ -52,10 +46,7 @@ const IDLE_TIMEOUT_S = 300
 /** The driver's own back-off grows to 20 s; queries must succeed within 5 s after the database restarts. */
 const MAX_BACKOFF_S = 1
 
-/**
- * Dates and timestamps may be given as text, which is sent unchanged: a `Date` has no microseconds, and its
- * day depends on the time zone. Only timestamps come back as `Date`.
- */
+/** Dates and timestamps may be given as text, which has microseconds. Only timestamps come back as `Date`. */
 const TYPES = {
   date: {
     to: 1082,
@@ -185,11 +176,7 @@ type Tls = false | 'prefer' | ConnectionOptions
 
 const PARAMETERS = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey']
 
-/**
- * Reads `sslmode`, `sslrootcert`, `sslcert` and `sslkey` of a PostgreSQL URL, with libpq's meaning, and
- * removes them: the driver would send them to the server as settings. Throws OperatorError on an unknown mode
- * or a file that cannot be read.
- */
+/** Reads `sslmode`, `sslrootcert`, `sslcert` and `sslkey` as libpq does, and takes them from the URL. Throws OperatorError. */
 function tlsOf(url: URL): Tls {
   const [mode, rootCert, cert, key] = PARAMETERS.map((name) => url.searchParams.get(name))
   for (const name of PARAMETERS) url.searchParams.delete(name)

@@ -9,11 +9,7 @@ const STARTING_UP = '57P03'
 const STARTING_UP_LIMIT_MS = 30_000
 const STARTING_UP_PAUSE_MS = 200
 
-/**
- * Makes the pool's first connection; waits up to 30 s for a server that is starting. Throws OperatorError,
- * without the password, when the server cannot be reached, refuses the connection, or is older than
- * PostgreSQL 15.
- */
+/** Makes the first connection within 30 s. Throws OperatorError where there is none, or for PostgreSQL before 15. */
 export async function checkServer(sql: Sql, target: ConnectTarget): Promise<void> {
   const deadline = performance.now() + STARTING_UP_LIMIT_MS
   for (;;) {

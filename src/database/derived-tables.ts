@@ -30,11 +30,7 @@ export interface ProgramTable extends Pick<DerivedTable, 'name' | 'describe'> {
 
 export type CheckedTable = DerivedTable | ProgramTable
 
-/**
- * Deletes the organization's rows of these tables and computes them again, in the order given. Needs the
- * organization's lock; where writers of a `count` do not take it, they wait for the rows they change and add to the
- * new ones.
- */
+/** Computes the organization's rows of these tables again, in the order given. Needs the organization's lock. */
 export async function rebuildTables(tx: ISql, orgId: string, tables: readonly CheckedTable[]): Promise<void> {
   for (const table of tables) {
     if ('rebuild' in table) {
@@ -61,10 +57,7 @@ const addToCount = (tx: ISql, columns: readonly string[], count: string) => tx`
 /** Organizations that one statement compares: 2,000 statements of each table take longer to plan than to execute. */
 const ORGANIZATIONS = 100
 
-/**
- * The ids of the organizations that have rows which differ, each with the description of its first one. `onProgress` gets
- * how many organizations are compared. With `oneByOne` no statement reads several organizations: Citus refuses those.
- */
+/** The organizations with rows that differ, each with its first. `oneByOne`: Citus refuses statements on several. */
 export async function findDiffering(
   sql: Sql,
   orgIds: readonly string[],

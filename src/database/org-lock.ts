@@ -2,10 +2,7 @@ import { ApiError } from '../base/errors.ts'
 import type { ISql, Sql } from './client.ts'
 import { refuseNewerSchema } from './newer-schema.ts'
 
-/**
- * A transaction under the lock is a `change` of the organization's data, or only a `note`: of somebody who signed in, of a
- * machine that sent what is known. Responses in memory are out of date by both, open pages are told of changes only.
- */
+/** A `change` of the organization's data, or only a `note` of what is known, of which open pages are not told. */
 export type Kind = 'change' | 'note'
 
 /** Characters of a version that only a change replaces; a note replaces those behind them. Each half has some 60 random bits. */

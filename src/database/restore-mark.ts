@@ -1,10 +1,7 @@
 import { OperatorError } from '../base/errors.ts'
 import type { ISql } from './client.ts'
 
-/**
- * A table that a database has while a backup is restored into it: nothing else may use the database then. A restore
- * that is killed leaves it, and nothing else, behind.
- */
+/** A table that marks a database into which a backup is restored: nothing else may use it. */
 export const RESTORE_MARK = 'unfinished_restore'
 
 export async function markRestore(tx: ISql): Promise<void> {

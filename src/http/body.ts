@@ -132,10 +132,7 @@ async function* decompressed(bytes: Uint8Array<ArrayBuffer>, encoding: Encoding)
   }
 }
 
-/**
- * The request's body as it was sent. It waits for places of `pass`. Throws VALIDATION_ERROR: 413 beyond `maxBytes`, 415 for another
- * type or encoding, 408 when it comes too slowly; and INTERNAL_ERROR with 503.
- */
+/** The body as it was sent, after places of `pass`. Throws VALIDATION_ERROR: 413, 415, 408; and 503. */
 export async function readPacked(request: Request, options: BodyOptions, pass: Pass): Promise<PackedBody> {
   const mediaType = mediaTypeOf(request, options)
   const encoding = encodingOf(request)
@@ -169,11 +166,7 @@ const PACE = {
   wantedBytesPerS: 64 * 1024,
 }
 
-/**
- * Reads a body that must come at a minimum rate: of 10 s + n s of reading, n KiB; while another organization waits for its
- * place, 64 times that. Only the time counts in which more bytes are asked for. A body that is not read to its end closes
- * the connection.
- */
+/** Reads a body that must come at a rate of a KiB a second after 10 s, 64 times that while another waits for its place. */
 export function receive(
   body: ReadableStream<Uint8Array>,
   { stopped, isWanted }: Pick<Pass, 'stopped' | 'isWanted'>,

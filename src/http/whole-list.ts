@@ -54,10 +54,7 @@ export function createWholeLists({ sql, log }: { sql: Sql; log: Log }, graceMs =
   const places = createPlaces(PLACES)
   const encoder = new TextEncoder()
 
-  /**
-   * The response with all rows; an error before the first of them is thrown, and 503 where too many lists are sent. A later one,
-   * or a client that takes them too slowly, cuts the connection: a part is never taken for the whole.
-   */
+  /** The response with all rows; 503 where too many are sent. A later error cuts the connection. */
   const send = async (request: Request, { orgId, columns, rows }: WholeList): Promise<Response> => {
     const init = { headers: { ...CSV_HEADERS, 'cache-control': 'no-store', vary: 'Accept' } }
     if (request.method === 'HEAD') return new Response(null, init)

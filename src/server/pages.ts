@@ -77,10 +77,7 @@ export const dashboard = (prefix: string) => {
   )
 }
 
-/**
- * The page. Its URLs are relative, so that a proxy may put any path before them; where
- * PUBLIC_URL names that path, they begin with it: then the page also works at the path without a slash at its end.
- */
+/** The page. Its URLs are relative, or begin with PUBLIC_URL's path: a proxy may put any path before them. */
 function pageFile(prefix: string): StaticFile {
   const packed = packedFile('page.html')
   if (prefix === '') return packed

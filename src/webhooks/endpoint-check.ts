@@ -81,10 +81,7 @@ function descriptionProblem(given: unknown): string | undefined {
   return isTooLong ? `must be a text of at most ${MAX_DESCRIPTION_LENGTH} characters or null` : undefined
 }
 
-/**
- * Throws VALIDATION_ERROR when the URL's host is a name with a refused address. A name that cannot be
- * resolved within half a second is accepted: it may be created later, and is looked up again at each attempt.
- */
+/** Throws VALIDATION_ERROR for a name with a refused address; one that is not resolved in half a second is accepted. */
 export async function checkHost(url: string, egress: Egress, resolve: Resolve, field = 'url'): Promise<void> {
   const checked = egress.checkUrl(url)
   if ('problem' in checked) return

@@ -117,10 +117,7 @@ export const scopesBeyond = (held: readonly Scope[], role: Role, before?: Role):
     (scope) => !contains(held, scope) && (before === undefined || !contains(SCOPES_WITHIN[before], scope)),
   )
 
-/**
- * Cuts the scopes of a key that is bound to a member of the role to those that both have. Telemetry is of the member's own
- * sessions: whoever may send these may send it.
- */
+/** Cuts the scopes of a bound key to those that its member's role has too. Who may send their sessions may send telemetry. */
 export function cutToRole(scopes: readonly Scope[], role: Role): Scope[] {
   const within = SCOPES_WITHIN[role]
   const whole = scopes.filter((scope) => contains(within, scope === 'ingest' ? 'sessions:write' : scope))

@@ -42,10 +42,7 @@ export async function findPendingRetention(sql: ISql, orgId: string): Promise<Pe
 const isShorter = (days: number | null, than: number | null): boolean =>
   (days ?? Infinity) < (than ?? Infinity)
 
-/**
- * Sets the retention of sessions, where it is shorter from tomorrow on. `confirms`: what waits holds at once, or with 'all'
- * also what is set. Needs the organization's lock.
- */
+/** Sets the retention of sessions, where shorter from tomorrow on unless `confirms`. Needs the organization's lock. */
 export async function setRetention(
   tx: ISql,
   orgId: string,

@@ -52,10 +52,7 @@ export const rightsOf = ({ scopes, person }: Pick<Access, 'scopes' | 'person'>):
   ownerId: person?.role === 'owner' ? person.userId : null,
 })
 
-/**
- * Runs a small statement that many requests wait for, over a connection that slow reads do not take. Rejects when there is
- * no answer in time: on a connection that was lost unnoticed, all requests would wait for ever.
- */
+/** Runs a small statement over a connection that slow reads do not take. Rejects when there is no answer in time. */
 export type LookUp = <Result>(statement: (sql: Sql) => Promise<Result>) => Promise<Result>
 
 /** Finds the access of keys and browsers' sessions, remembered for less than a second. `clock`: milliseconds, monotonic. */

@@ -13,10 +13,7 @@ export interface NewInvitation {
   expires_at: string
 }
 
-/**
- * Invites the member to set a password; the invitation before ends, and so does who they are at the identity provider: the next
- * sign-in there by their address counts. Needs the organization's lock.
- */
+/** Invites the member to set a password; the invitation and identity before end. Needs the organization's lock. */
 export async function createInvitation(
   tx: ISql,
   orgId: string,

@@ -25,10 +25,7 @@ interface Entry<Found> {
   notedAt: number
 }
 
-/**
- * A cache in front of `find`: all that one instance remembers of a key. `writeUse` writes the time of a key's last use, in the
- * background. `clock`: milliseconds from any beginning, never set back.
- */
+/** A cache in front of `find`. `writeUse` notes a key's use in the background. `clock`: milliseconds, never set back. */
 export function createKeyCache<Found extends Findable>({
   find,
   writeUse,

@@ -7,10 +7,7 @@ const MAX_TRIES = 10
 /** Subjects that are remembered to be over the limit, so that further tries of theirs cost no statement. */
 const MAX_REMEMBERED = 10_000
 
-/**
- * Counts a try for each subject, such as an address and an account, in the minute by the clock of the database, which all
- * instances share, or of `at` in tests. Throws RATE_LIMITED when one of them has had more than `limit`.
- */
+/** Counts a try for each subject in the database's minute, or that of `at`. Throws RATE_LIMITED above `limit` of one. */
 export type CountTry = (
   subjects: readonly string[],
   options: { limit?: number; at: Date | undefined },

@@ -13,10 +13,7 @@ const PRINTABLE = /^[\t\n\r\x20-\x7e]+$/
 /** Characters decoded first, to tell text from binary data; a multiple of 4. */
 const HEAD = 64
 
-/**
- * Finds secrets inside base64, such as Kubernetes secrets: runs of base64 that decode to printable ASCII are scanned like
- * any text. A finding has the position and length of its run, and the secret in plain text.
- */
+/** Finds secrets inside base64, as of Kubernetes, at the position of their run: what decodes to ASCII is scanned as text. */
 export async function findEncoded(
   text: string,
   words: readonly LongWord[],

@@ -27,10 +27,7 @@ const OPTIONS: Readonly<Record<string, object>> = { [`${PREFIX}aws`]: { enableID
 /** A rule finds nothing in a text that has none of its needs; each need is listed with the rules that have it. */
 type NeededBy<Need> = readonly [Need, ...string[]]
 
-/**
- * The rules named beside a need find something only in texts that have it. All needs are faster than those rules: an
- * expression compares 16 characters in a row at once. A rule may have several. Rules that are as fast themselves have none.
- */
+/** The rules beside a need find something only in texts that have it, which is faster to tell. Fast rules have none. */
 export const NEEDED: readonly NeededBy<Needed>[] = [
   // ids of AWS accounts, for which the rule searches too, are no secrets
   [/(?:CESS|cess)_?(?:KEY|key|Key)/, 'aws'],

@@ -5,10 +5,7 @@ const PLACEHOLDER =
 /** A UUID is no word, hexadecimal digits are few. */
 const HEX = /^[0-9a-f-]+$/i
 
-/**
- * Whether a value looks random: letters and digits, no word of an example, and enough bits per character. Random text of
- * n characters from a large alphabet has nearly log2(n) bits, 4 at most where they are hexadecimal digits.
- */
+/** Whether a value looks random: letters and digits, no word of an example, and enough bits per character. */
 export function looksRandom(value: string, minLength: number): boolean {
   if (value.length < minLength || !/\d/.test(value) || !/[A-Za-z]/.test(value)) return false
   if (PLACEHOLDER.test(value)) return false

@@ -11,10 +11,7 @@ export interface UnitWork {
 
 const PICO_PER_MICRO = 1e6
 
-/**
- * The cost of tokens by kind at `prices` (picodollars for a token), in picodollars. What was paid counts where it differs by no
- * more than the rounding of each call, and where no price is known.
- */
+/** The cost of tokens by kind at `prices`, in picodollars; what was paid where it differs by rounding only or has no price. */
 export function baseOf(
   prices: readonly number[] | undefined,
   tokens: readonly number[],

@@ -41,10 +41,7 @@ export function withEachCallOnce(stored: SessionFragments): SessionFragments {
   }
 }
 
-/**
- * Qwen Code writes the answer to a sub-agent with the API's id of it into the session's file, and as a line without it into
- * the sub-agent's, which may come by itself: a line is one of the answers with its tokens.
- */
+/** Qwen Code writes a sub-agent's answer with its id into one file and without into another: a line is one of them. */
 function withLinesOfAnswers(parts: SessionFragments): SessionFragments {
   if (parts.agent !== 'qwen') return parts
   const calls = parts.turns
@@ -69,10 +66,7 @@ function withLinesOfAnswers(parts: SessionFragments): SessionFragments {
   }
 }
 
-/**
- * A task of Cline and the session of its id may both have a call and what led to it, at the same time: a call is noted with
- * both. The one with more calls of tools stands.
- */
+/** A task of Cline and the session of its id may both note a call at the same time: the one with more calls of tools stands. */
 function withoutTaskCopies(parts: SessionFragments): SessionFragments {
   if (parts.agent !== 'cline') return parts
   const tools = Map.groupBy(parts.calls, ({ turn }) => turn)

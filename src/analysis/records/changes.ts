@@ -25,10 +25,7 @@ interface Comparison<Row, Stored> {
   isSame: (row: Row, stored: Stored) => boolean
 }
 
-/**
- * Compares rows with what is stored, by key. A key that occurs more than once is compared and counted each time, with the
- * row before it; the last one that differs is written.
- */
+/** Compares rows with what is stored, by key; a key that occurs again is compared with the row before, the last is written. */
 export function findChanges<Stored, Row extends Stored>(
   rows: readonly Row[],
   stored: ReadonlyMap<string, Stored>,
@@ -58,10 +55,7 @@ export function findChanges<Stored, Row extends Stored>(
   }
 }
 
-/**
- * Like `findChanges`, but only the last row of a key is compared; those before it count as unchanged. A
- * repeated request then does not change a row back and forth.
- */
+/** Like `findChanges`, but only the last row of a key is compared, so that a repeated request changes nothing. */
 export function findLastChanges<Stored, Row extends Stored>(
   rows: readonly Row[],
   stored: ReadonlyMap<string, Stored>,

@@ -55,10 +55,7 @@ function countNames(text: string, maxValues: number): number {
   return names
 }
 
-/**
- * Adds to `problems` what PostgreSQL cannot store in `value`, parsed from `text`, and a name that an object has twice:
- * the parser keeps the last of both, another one might the first.
- */
+/** Adds to `problems` what PostgreSQL cannot store in `value`, parsed from `text`, and names that an object has twice. */
 export function refuseUnkept(
   text: string,
   value: unknown,

@@ -73,10 +73,7 @@ export type Component = (typeof COMPONENTS)[number]
 /** The field of a part. */
 export const scoreField = (part: Component) => `${part}_score` as const
 
-/**
- * The first problem of a record with valid fields; undefined without one. It needs either all four scores, or
- * files, project and author, and no time that its state excludes. `at` names the record in it.
- */
+/** The first problem of a record with valid fields. It needs all four scores, or files, project and author. */
 export function riskProblem(record: PrRiskRecord, at: string): FieldProblem | undefined {
   const { state, merged_at, closed_at } = record
   const excluded = { message: `must not be given with the state ${state}` }

@@ -30,11 +30,7 @@ export async function loadPriceHistory(overrides: PriceOverrides = {}): Promise<
 /** Picodollars for a token of each of PRICED_KINDS; undefined: no price is known. */
 export type BasePrices = readonly bigint[] | undefined
 
-/**
- * The prices of a model by its terms (`FactKey.price`: tiers, region, `long`, `peak`, or `standard`) on the day that begins at
- * `day`; of a model that had none yet its first. A price of the peak hours is that day's, or the last one of three days before: a
- * weekend has none.
- */
+/** A model's prices by its terms on a day, or its first; of peak hours the last of four days: a weekend has none. */
 export function createBasePrices({ divided, changesOf }: PriceHistory, day: string) {
   const byKey = new Map<string, BasePrices>()
   const start = Date.parse(day)

@@ -1,7 +1,4 @@
-/**
- * `total` in proportion to `weights`, of which one is above 0, as integers that add up to it: what is left after rounding down
- * goes to those that lack most, of equal ones to the first.
- */
+/** `total` divided in proportion to `weights`, exactly: what rounding leaves goes to those that lack most, then the first. */
 export function largestRemainder(total: bigint, weights: readonly bigint[]): bigint[] {
   const sum = weights.reduce((all, weight) => all + weight, 0n)
   const parts = weights.map((weight) => (total * weight) / sum)

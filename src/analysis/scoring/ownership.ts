@@ -103,10 +103,7 @@ function resultOf(sums: ReadonlyMap<string, Sums>, files: number, weights: numbe
   }
 }
 
-/**
- * The number of authors to remove, those of the most files first, until more than half of the files have no owner (Avelino
- * et al.). `owned`: the numbers of the files of each author, the author of the most files first.
- */
+/** Authors to remove, those of most files first, until more than half of the files have no owner (Avelino et al.). */
 function busFactorOf(owned: readonly (readonly number[])[], files: number): number {
   const owners = new Uint32Array(files)
   for (const numbers of owned) for (const file of numbers) owners[file] = (owners[file] ?? 0) + 1
@@ -133,10 +130,7 @@ export function directoryOf(path: string): string {
 const BOT_NAMES =
   /\[bot\]|^(?:dependabot|renovate|greenkeeper|snyk|github[- ]actions?|semantic-release)(?:[-_ ]?bot)?$|(?:^|[-_. ])bot$/i
 
-/**
- * True for a bot: `[bot]` in the name or address, a name or mailbox that ends in the word `bot`, or one of dependabot,
- * renovate, greenkeeper, snyk, github-actions and semantic-release.
- */
+/** Whether it is a bot: `[bot]` or the last word `bot` in name or mailbox, or a known one as dependabot. */
 export function isBot(name: string, email: string): boolean {
   // addresses that GitHub assigns: 49699333+dependabot[bot]@users.noreply.github.com
   const mailbox = email.split('@')[0]?.replace(/^\d+\+/, '') ?? ''

@@ -45,11 +45,7 @@ const PICO_DECIMALS = 12
 export const WEB_SEARCH_COST = 10n ** 10n
 const MAX_CACHED = 5_000
 
-/**
- * A pricer with the prices of price-facts.ts and @pydantic/genai-prices, by date and, where the vendor has tiers, by prompt
- * size; `overrides` replace the prices of the model with exactly this name. Loads the library (20 MB of memory) on the
- * first call.
- */
+/** A pricer by date and prompt size; `overrides` replace a model's prices. Loads the library (20 MB) at the first call. */
 export async function loadPricer(overrides: PriceOverrides = {}): Promise<Pricer> {
   const { lookUp } = createLookUp(await import('@pydantic/genai-prices'))
   // a look-up leaves some kilobytes of garbage, and takes up to 20 µs

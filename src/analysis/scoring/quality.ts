@@ -87,10 +87,7 @@ export function reportedQuality(score: number): ScoredQuality {
   return { score, base: QUALITY_BASE, factors: [factor], breakdown: { reported: points } }
 }
 
-/**
- * The signals of a session record without a score, from the tool calls of its turns or, without any, from `tools_used`.
- * Interruptions, rejections, API errors and compactions are its observations of these types; `endedWell` is unknown and false.
- */
+/** The signals of a session record without a score, of its calls or `tools_used`, and its observations. */
 export function signalsOfRecord(record: SessionRecord): QualitySignals {
   const turns = record.turn_records ?? []
   const calls = turns.flatMap((turn) => turn.tool_calls ?? [])

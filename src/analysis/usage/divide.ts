@@ -4,10 +4,7 @@ import { PRICED_KINDS, type Pricer } from '../scoring/prices.ts'
 import { byBytes, byKind, type Cell, OTHER, sumOf, sumOfAll, usualCosts } from './cells.ts'
 import type { FactSession } from './model.ts'
 
-/**
- * Makes the cells' tokens those of the session: each kind divided among models in proportion to that of their calls, as it always
- * was, and then among days. `endOf`: the cell of what a model used beyond its calls.
- */
+/** Divides the session's tokens among cells, each kind by model and then by day. `endOf`: the cell of a model's rest. */
 export function divideTokens(
   cells: readonly Cell[],
   mainCell: Cell,

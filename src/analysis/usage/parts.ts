@@ -63,10 +63,7 @@ export function addTurns(
   }
 }
 
-/**
- * Marks the first part of a session, or of one of its models, that has a value of a facet, by the bit of the facet; by the last bit the first
- * of all. `cell` gets the marks, in parts of the values that `cells` have calls of.
- */
+/** Marks the first part of a session, or of one of its models, with each value of a facet, by the bits of facets. */
 export function markFirsts(
   cell: Cell,
   cells: readonly Cell[],
@@ -111,10 +108,7 @@ export function dividedParts(cell: Cell, usual: string[]): FacetPart[] {
   })
 }
 
-/**
- * The costs by kind of each part: those of a part add up to the costs of its calls, those of a kind to the cell's. Where both
- * cannot be by list prices, some micro-dollars of a part go to another kind.
- */
+/** The costs by kind of each part: they add up to those of its calls, and to those of the cell's kinds. */
 function dividedCosts(total: readonly bigint[], parts: readonly Part[]): bigint[][] {
   const weights = [
     parts.map(({ weight }) => weight),

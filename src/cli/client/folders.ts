@@ -13,19 +13,13 @@ export const local = (env: Environment): string => env.LOCALAPPDATA || join(home
 
 const library = (env: Environment): string => join(homeOf(env), 'Library', 'Application Support')
 
-/**
- * The folder of this user's settings of the program: `%APPDATA%` on Windows; elsewhere `$XDG_CONFIG_HOME` where it is set,
- * `~/Library/Application Support` on macOS and `~/.config` on others.
- */
+/** The folder of this user's settings: `%APPDATA%`, `$XDG_CONFIG_HOME`, `~/Library/Application Support` or `~/.config`. */
 export function configFolder(env: Environment, platform: NodeJS.Platform = process.platform): string {
   const folder = platform === 'win32' ? undefined : env.XDG_CONFIG_HOME
   return join(folder || programFolder(env, platform), 'cloud-analytics')
 }
 
-/**
- * The folder where the program keeps what it must remember about this user: `$XDG_STATE_HOME` where it is set, else
- * `%LOCALAPPDATA%` on Windows, `~/Library/Application Support` on macOS and `~/.local/state` on others.
- */
+/** The folder of what the program remembers: `$XDG_STATE_HOME`, else `%LOCALAPPDATA%`, macOS' or `~/.local/state`. */
 export function stateFolder(env: Environment, platform: NodeJS.Platform = process.platform): string {
   const usual = platform === 'darwin' ? library(env) : join(homeOf(env), '.local', 'state')
   return join(env.XDG_STATE_HOME || (platform === 'win32' ? local(env) : usual), 'cloud-analytics')

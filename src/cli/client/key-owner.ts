@@ -20,10 +20,7 @@ export async function fetchKeyOwner(url: string, key: string): Promise<KeyWhoAmI
   throw notOurs(url, response.status)
 }
 
-/**
- * The answer to `GET /v1<path>`, or to a POST of `body`, where it is a 2xx or a refusal that is about the request. Throws OperatorError when the
- * server is not available, knows no such key or redirects.
- */
+/** The 2xx, or the refusal of the request, of a GET or POST below /v1. Throws OperatorError for any other answer. */
 async function ask({ url, key }: Pick<Server, 'url' | 'key'>, path: string, body?: object): Promise<Answer> {
   const response = await askServer(`${url}/v1${path}`, {
     timeoutMs: TIMEOUT_MS,

@@ -5,10 +5,7 @@ import { codeOf, OperatorError } from '../../base/errors.ts'
 
 type Environment = Record<string, string | undefined>
 
-/**
- * The environment with the variables of the file that `--env-file` names, else ENV_FILE; the file comes before the
- * environment, as in a unit of systemd. Throws OperatorError (wrong usage) when it cannot be read.
- */
+/** The environment with the variables of --env-file, else ENV_FILE, which come first. Throws OperatorError. */
 export function withEnvFile(env: Environment, flag: string | undefined): Environment {
   const { ENV_FILE, ...others } = env
   const file = flag ?? ENV_FILE

@@ -9,10 +9,7 @@ interface Progress extends Disposable {
 
 const LINE_EVERY_MS = 5_000
 
-/**
- * A bar where standard error is a terminal; elsewhere a line every five seconds. Declared by `using`, it ends with its block.
- * `total` in any unit; null when it is not known. With `quiet` nothing is shown.
- */
+/** A bar on a terminal, elsewhere a line every five seconds; it ends with its block (`using`). `total` may be null. */
 export async function startProgress(label: string, total: number | null, quiet = false): Promise<Progress> {
   if (quiet) return { set() {}, [Symbol.dispose]() {} }
   return process.stderr.isTTY && total !== null ? await startBar(label, total) : startLines(label, total)

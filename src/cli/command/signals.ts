@@ -11,10 +11,7 @@ export function untilSignal(): Promise<NodeJS.Signals> {
   })
 }
 
-/**
- * `stopped` aborts at the first SIGTERM, SIGINT or SIGHUP with an error that names it, for work that stops where it may; a
- * second one ends the process as it does by default.
- */
+/** `stopped` aborts at the first SIGTERM, SIGINT or SIGHUP; a second one ends the process. */
 export function stopSignal(): { readonly stopped: AbortSignal; release(): void } {
   const controller = new AbortController()
   const onSignal = (name: NodeJS.Signals) => {

@@ -32,10 +32,7 @@ type Budget = MyBudgets['budgets'][number]
 /** Claude Code shows the line to the user, and not to the model; or refuses the prompt with the reason. */
 type Said = { systemMessage: string } | { decision: 'block'; reason: string }
 
-/**
- * `hook budget AGENT`: reads from standard input in which folder a prompt was submitted. With `refreshed`, a folder, it only asks
- * the server and keeps the answer. Whatever fails, nothing is said.
- */
+/** `hook budget AGENT`: reads a prompt's folder from standard input. `refreshed`: only asks the server for this folder. */
 export async function runBudgetHook(env: Environment, refreshed: string | undefined): Promise<void> {
   try {
     const login = readLogin(env)

@@ -40,10 +40,7 @@ export function serverUrl({ config, isGiven }: Context): string {
   return holder?.url ?? localUrl(config)
 }
 
-/**
- * Says why the server that answered with this report is not that of the settings' DATA_DIR or database; undefined where it is, and
- * where nothing tells: beside an older version, and where the database is not known here or does not answer.
- */
+/** Says why the server that reported is not that of the settings; undefined where it is, or nothing tells. */
 export async function whyOther({ config, log }: Context, report: HealthReport): Promise<string | undefined> {
   const who = `instance ${report.instance}, version ${report.version}`
   if (config.databaseUrl === null) {

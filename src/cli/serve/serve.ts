@@ -72,10 +72,7 @@ function warnOfFewFiles(log: Log): void {
 
 type Place = Pick<Context, 'config' | 'env' | 'envFile'>
 
-/**
- * The program's path, compiled or from source, and the options that name this server's settings: its file and its data
- * directory unless that is the default. A DATABASE_URL may hold a password and is never printed.
- */
+/** The program's path and the options that name this server's settings. A DATABASE_URL is never printed. */
 function words({ config, env, envFile }: Place): { program: string; settings: string } {
   const isElsewhere = config.databaseUrl === null && config.dataDir !== defaultDataDir(env)
   const settings =

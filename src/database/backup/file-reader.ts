@@ -29,11 +29,7 @@ interface TableRows {
   chunks: AsyncGenerator<Buffer>
 }
 
-/**
- * Opens a backup: reads it once to compare its bytes with their checksum, and begins to unpack it. `onBytes` gets the
- * number of bytes read of the file while it is unpacked. Throws OperatorError when it cannot be read, is damaged or
- * was made by a newer program.
- */
+/** Opens a backup whose checksum is right. `onBytes` gets bytes of the file read. Throws OperatorError. */
 export async function openBackup(path: string, onBytes: (count: number) => void) {
   const size = sizeOf(path)
   const { length, digest, signature } = await checkBytes(path, size)

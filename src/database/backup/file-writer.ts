@@ -10,10 +10,7 @@ import { signatureOf } from './signature.ts'
 const BLOCK_BYTES = 4 * 1024 * 1024
 const OWNER_ONLY = 0o600
 
-/**
- * Creates a file next to `path` that only its owner can read. A process that is killed leaves it there, and the next
- * backup to the same folder removes it. Every function throws OperatorError when the file cannot be written.
- */
+/** Creates a file next to `path` for its owner alone; one that a killed process left is removed by the next backup. */
 export async function createBackupFile(path: string) {
   const target = resolve(path)
   const folder = dirname(target)

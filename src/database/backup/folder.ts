@@ -28,10 +28,7 @@ export const wantedFolder = (
 
 export const newBackupPath = (folder: string, at: Date): string => join(folder, nameOf(at))
 
-/**
- * Creates the folder when it is missing. What it returns says `ok`, or why no backup can be written there: it is not created
- * again, since a disk that is no longer mounted would hide what is written in its place. Never throws.
- */
+/** Creates the folder. The result says `ok`, or why no backup can be written there: a lost disk is not replaced. Never throws. */
 export function watchFolder(folder: string): () => string {
   const isMounted = () => statSync(folder).dev !== statSync(dirname(folder)).dev
   let wasMounted = false

@@ -40,10 +40,7 @@ export async function listRelations(sql: ISql): Promise<string[]> {
   return rows.map((row) => row.name)
 }
 
-/**
- * The first statement of a snapshot: the tables cannot be altered until it ends. Reads and writes go on. A filter by
- * row level security, which would leave rows out, becomes an error.
- */
+/** Locks the tables against changes of the schema. A filter by row level security becomes an error. */
 export async function lockTables(tx: ISql, names: readonly string[]): Promise<void> {
   await tx`set local row_security = off`
   await tx`lock table ${tx(names)} in access share mode`
@@ -59,10 +56,7 @@ export async function describeServer(tx: ISql): Promise<{ now: string; version: 
   return row
 }
 
-/**
- * The rows of a table as the text of COPY, in the order in which they are stored: not from where another scan of the
- * same table is at the moment. A chunk is overwritten by the next one.
- */
+/** The rows of a table as the text of COPY, in the order of storage. A chunk is overwritten by the next one. */
 export async function* copyOut(
   tx: ISql,
   { name, columns }: Omit<StoredTable, 'bytes'>,
@@ -128,10 +122,7 @@ async function* inBlocks(stream: Readable): AsyncGenerator<Buffer> {
   }
 }
 
-/**
- * Takes the rows of a table that this transaction has made or emptied: nothing is logged where the server may do
- * without, the rows are stored in the given order, and need no vacuum.
- */
+/** Takes the rows of a table that this transaction has made or emptied, which may go unlogged and need no vacuum. */
 export async function copyIn(tx: ISql, { name, columns }: Omit<StoredTable, 'bytes'>): Promise<Writable> {
   return await tx`copy ${tx(name)} (${tx(columns)}) from stdin with (freeze)`.writable()
 }

@@ -240,10 +240,7 @@ function takeOverLockFiles({ cluster, socketDir }: PostmasterOptions): void {
   }
 }
 
-/**
- * Opens a file in a folder of PostgreSQL's user; undefined when there is none. As root this process could write through a
- * link to any file, so that only a regular file with one name is opened: throws OperatorError for any other.
- */
+/** Opens a regular file with one name in a folder of PostgreSQL's user: root would write through links. Undefined without it. */
 function openOwnFile(path: string, flags: number): number | undefined {
   let file: number
   try {

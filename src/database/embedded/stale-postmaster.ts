@@ -35,10 +35,7 @@ async function endsWithin(pid: number, cluster: string, limitMs: number): Promis
   return true
 }
 
-/**
- * Whether this pid is a running server of the cluster. Signal 0 would also find a zombie, or another process
- * with the same pid; the command line, unlike the working folder, is readable for every user.
- */
+/** Whether this pid is a running server of the cluster, by its command line: no zombie and no other process. */
 export function isPostmasterOf(pid: number, cluster: string): boolean {
   try {
     return process.platform === 'linux' ? isListedInProc(pid, cluster) : isListedByPs(pid, cluster)

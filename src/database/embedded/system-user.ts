@@ -14,10 +14,7 @@ const OTHERS_MAY_ENTER = 0o001
 const GROUP_MAY_ENTER = 0o010
 const OWNER_MAY_ENTER = 0o100
 
-/**
- * PostgreSQL refuses to run as root: when this process is root, it runs as the owner of the cluster, and for
- * a new cluster as a uid of its own. undefined: as this process.
- */
+/** The user for PostgreSQL where this process is root: the cluster's owner, or a uid of its own. undefined: this one. */
 export function chooseSystemUser(cluster: string): SystemUser | undefined {
   if (process.getuid?.() !== 0) return undefined
   const owner = statSync(cluster, { throwIfNoEntry: false })
@@ -26,10 +23,7 @@ export function chooseSystemUser(cluster: string): SystemUser | undefined {
     : { uid: owner.uid, gid: owner.gid }
 }
 
-/**
- * Lets the user enter `dataDir`, by a permission bit where `dataDir` itself is closed. false when a folder
- * above it is closed to the user, as /root is or a folder made by mktemp.
- */
+/** Lets the user enter `dataDir`. false when a folder above it is closed, as /root or one of mktemp. */
 export function makeReachable(dataDir: string, user: SystemUser): boolean {
   const path = realpathSync(dataDir)
   for (let folder = dirname(path); folder !== dirname(folder); folder = dirname(folder)) {

@@ -21,10 +21,7 @@ export function gathered<Value>(
 
   const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 
-  /**
-   * Requests that arrive in the same turn of the event loop go together, and those of the next turns while there are any:
-   * sending a statement, which wakes PostgreSQL, took a fifth of the time of a response from memory.
-   */
+  /** Requests of the same turn of the event loop go together, and those of the next turns while there are any. */
   const gather = async (): Promise<void> => {
     const startedAt = performance.now()
     for (let asked = -1; asked !== calls; ) {

@@ -59,11 +59,7 @@ export function createReconnectingPool(
 /** A pool whose connections can be replaced while it is used. */
 export type ReconnectingPool = ReturnType<typeof createReconnectingPool>
 
-/**
- * Looks at the pool's connections over a connection of its own. A connection that is idle in a transaction is
- * taken too. Where all of them wait for their client, to read or to write, nothing shows that the client is
- * still connected: false.
- */
+/** Whether all connections are busy by PostgreSQL's account; false where they wait for their client. */
 async function isBusy(target: ConnectTarget, options: ConnectOptions, name: string): Promise<boolean> {
   let timer: ReturnType<typeof setTimeout> | undefined
   let end = () => {}

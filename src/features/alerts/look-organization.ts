@@ -34,10 +34,7 @@ export async function lookAtLast(tx: ISql, orgId: string, how: Omit<At, 'zone'>)
   await lookAtOrganization(tx, orgId, how)
 }
 
-/**
- * Stores the states of alerts and tells nothing: figures have moved to other days. Those of another time zone than `before`: a digest
- * is due at the same hour of the same day. Needs the organization's lock, and nobody else to look.
- */
+/** Stores states and tells nothing: figures have moved to other days. Needs the organization's lock. */
 export async function storeStates(tx: ISql, orgId: string, now: Date, before?: string): Promise<void> {
   const seen = []
   const clock = { now, zone: await findZone(tx, orgId) }

@@ -14,10 +14,7 @@ interface Start {
   at: string | null
 }
 
-/**
- * The organization's audit report, from one snapshot: without a position the newest compliance report, if one exists; else
- * 10,000 entries of the log with the summary of the whole log. `now`: the period and time of an empty log.
- */
+/** The newest compliance report, or with a position 10,000 entries and the summary of the log, from one snapshot. */
 export function getReport(sql: Sql, orgId: string, start: Start, now: Date): Promise<AuditReport> {
   return sql.begin('isolation level repeatable read read only', async (tx) => {
     const stored = start.at === null ? await findNewest(tx, orgId) : undefined

@@ -17,10 +17,7 @@ interface Position {
 /** A `+` that is not percent-encoded arrives as a space. Times have no space before the offset. */
 const BARE_PLUS = /(?<=:\S+) (\d\d:\d\d)$/
 
-/**
- * The position of a `cursor`. Entries have microseconds: a cursor with more digits is rounded so that the same entries are
- * before and after it. Throws VALIDATION_ERROR unless it is a time.
- */
+/** The position of a `cursor`; more digits than microseconds are rounded off. Throws VALIDATION_ERROR. */
 export function readCursor(cursor: string, direction: Position['direction']): Position {
   const text = cursor.replace(BARE_PLUS, '+$1')
   if (!isInstant(text)) {

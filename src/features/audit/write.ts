@@ -219,10 +219,7 @@ async function findTimes(
   return new Set(rows.map((row) => microsOf(row.at)))
 }
 
-/**
- * A unique time for each of `wanted`, in microseconds: the wanted time, or, where it is `taken` or assigned
- * already, the next free one. Equal times keep their order. The result is in the order of `wanted`.
- */
+/** A unique time for each wanted one: itself, or the next that is free. Equal times keep their order. */
 export function assignUniqueTimes(wanted: readonly bigint[], taken: ReadonlySet<bigint>): bigint[] {
   const assigned = [...wanted]
   const order = wanted.map((at, index) => ({ at, index }))

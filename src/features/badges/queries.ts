@@ -25,10 +25,7 @@ interface WantedBadge {
   project: string | undefined
 }
 
-/**
- * The content of the badge, and whether it is the caller's; undefined for an unknown organization and for one whose badges are private. One statement
- * decides both, so that the response time does not reveal which.
- */
+/** The badge's content, and whether it is the caller's; undefined for unknown and private ones, in the same time. */
 export async function findBadge(sql: Sql, wanted: WantedBadge, now: Date): Promise<FoundBadge | undefined> {
   const [organization] = await sql<
     { orgId: string; look: BadgeLook; zone: string; isZoneChanging: boolean }[]

@@ -118,10 +118,7 @@ export function createChangeStreams({ readVersion, readVersions, findKeys, findS
   }
 
   return {
-    /**
-     * A new stream of server-sent events, until `signal` is aborted. Throws 429 when the organization has MAX_STREAMS, 503 when
-     * the server stops, 401 when the organization was deleted.
-     */
+    /** A new stream of events until `signal` aborts. Throws 429 above MAX_STREAMS, 503 at a stop, 401. */
     async open(listener: Listener, signal: AbortSignal): Promise<ReadableStream<Uint8Array>> {
       const { orgId } = listener
       refuse(orgId)

@@ -10,10 +10,7 @@ import type { ISql } from '../../database/client.ts'
 import { unnest } from '../../database/rows.ts'
 import { deleteItems, distinctIds, eachTime, filesOfCommits, type ItemId, idTable } from './item-ids.ts'
 
-/**
- * Adds the commits (`sign` 1) to the counts of their authors in each domain that they change, or subtracts
- * them (-1) before their files are renamed or deleted. Commits of bots are not counted. Returns the domains.
- */
+/** Adds commits (`sign` 1) to their authors' counts by domain, or subtracts them, without bots. Returns the domains. */
 export async function countCommits(
   tx: ISql,
   orgId: string,

@@ -76,10 +76,7 @@ async function addToAuthors(
       last_at = greatest(a.last_at, excluded.last_at)`
 }
 
-/**
- * The creator is the author of the earliest commit that added the file (nobody when that is a bot); the latest change says
- * whether it is deleted. Both are stored with their times, so that the order in which commits come does not matter.
- */
+/** The creator is the author of the earliest commit that added the file; the latest change says whether it is deleted. */
 async function addToFiles(
   tx: ISql,
   orgId: string,

@@ -134,10 +134,7 @@ export async function followRenames(
     from renamed r`
 }
 
-/**
- * The renames with the `current` name of what they rename: a file's next rename is the first one of its new name in a
- * later commit. `renames` are ordered from the latest to the earliest.
- */
+/** The renames, from the latest on, with the `current` name: that of the next rename of the new name. */
 function currentNames(renames: readonly Rename[]): (Rename & { current: string })[] {
   const nameOf = ({ project }: Rename, name: string): string => `${project}\0${name}`
   const followed = new Map<string, string>()

@@ -34,10 +34,7 @@ export const distinctIds = (ids: readonly ItemId[]): ItemId[] => [
   ...new Map(ids.map((id) => [`${id.project}\0${id.name}`, id])).values(),
 ]
 
-/**
- * Ends a lateral subquery that looks up rows by their key. Without it PostgreSQL may join by `org_id` alone, each row with
- * all rows of the organization, when it expects few rows of the organization.
- */
+/** Ends a lateral subquery by keys: PostgreSQL may else join each row with all rows of the organization. */
 export const eachTime = (tx: ISql): Fragment => tx`offset 0`
 
 export const filesOfCommits = (tx: ISql, orgId: string, commits: readonly ItemId[]) => tx`

@@ -15,10 +15,7 @@ const resultOf = (answer: object, isError: boolean) => ({
   ...(isError && { isError }),
 })
 
-/**
- * Answers one message of the Model Context Protocol, of 2026-07-28 or of a revision of 2025, with a server that lives for this
- * message only. The package is loaded with the first one: it takes 70 ms.
- */
+/** Answers one message of the Model Context Protocol, by a server of its own. The package takes 70 ms to load. */
 async function answerMessage(
   request: Request,
   requestId: string,

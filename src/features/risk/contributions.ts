@@ -22,10 +22,7 @@ const hundredths = (points: number): number =>
 /** The share of its points that a change of `lines` lines has, 0 to 1: ln(1 + lines)/ln(1 + 1,000). Small changes break less. */
 export const extentOf = (lines: number): number => Math.min(1, Math.log1p(lines) / Math.log1p(MOST_LINES))
 
-/**
- * The sum of the points, rounded half up to 2 decimals, at most 100: a contribution `limit` subtracts what is
- * above. The points are rounded too, and the difference that this makes is added to the largest of them.
- */
+/** The sum of the points, 100 at most: what is above, and the rounding of points, is taken off or added. */
 export function componentOf(measured: readonly Contribution[]): ScoreComponent {
   const sum = measured.reduce((total, item) => total + item.points, 0)
   const items = [...measured]

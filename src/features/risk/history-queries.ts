@@ -93,10 +93,7 @@ interface Touched {
   before: string
 }
 
-/**
- * Counts for each change its files whose latest 200 changes before it have at most one author. Changes that follow
- * the same change of a file share the look at it, which ends at the first other author.
- */
+/** Counts for each change its files whose latest 200 changes before it have at most one author. */
 export async function countSingleOwned(
   tx: ISql,
   orgId: string,

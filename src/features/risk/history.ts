@@ -30,11 +30,7 @@ interface MovingHistory extends ChangeHistory {
   advance(commits: readonly CommittedChange[], from: number, limit: number): void
   /** The current name of the file that had this name; the name itself if the history does not contain it. */
   nameNow(path: string): string
-  /**
-   * The maximum over these files of percentile of changes × percentile of lines, among all files that
-   * changed; 0 for files that did not. Names are current names. `lines`, always the same map, has those of all files
-   * of the history when it is called.
-   */
+  /** The largest percentile of changes × percentile of lines of these files. `lines` has all files of the history. */
   hotspot(files: readonly string[], lines: ReadonlyMap<string, number>): number
 }
 

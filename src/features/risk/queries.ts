@@ -109,10 +109,7 @@ function laterPage(sql: Sql, orgId: string, query: RiskListQuery) {
 /** Records per page of an export. */
 const PAGE = 1_000
 
-/**
- * Pages of the organization's risk scores as records for sync, oldest first. They contain the computed scores and
- * contributions, so that an import gives the same scores whatever commits the other instance has.
- */
+/** Risk scores as records, oldest first, with scores and contributions: an import needs no commits. */
 export async function* riskRecords(sql: Sql, orgId: string): AsyncGenerator<object[]> {
   // a field without a value is left out, so that exports of scores without it stay as they were
   const risksAfter = async ({ position, id }: { position: string; id: string }) =>

@@ -61,10 +61,7 @@ const bent = (value: number): number[] => {
 
 const INTERCEPT = -3.4438
 
-/**
- * Fitted on the first 80 % of the commits of the six projects of Zeng et al., "Deep just-in-time defect prediction: how far
- * are we?" (ISSTA 2021). docs/risk.md has its figures.
- */
+/** Fitted on the commits of six projects of Zeng et al. (ISSTA 2021). docs/risk.md has its figures. */
 const TERMS: readonly Term[] = [
   { name: 'lines_added', value: (change) => change.la, weights: [0.7529, -0.052], factors: bent },
   { name: 'lines_deleted', value: (change) => change.ld, weights: [0.087], factors: log },

@@ -50,10 +50,7 @@ export const risksOfFiles = (sql: ISql, orgId: OrgId, files: Fragment) => sql`
   ) s
   where c.fingerprints > 0`
 
-/**
- * Writes the rows of file_risks of these findings' files again, and updates risk_levels by the differences. The cost depends
- * on the size of the code base. Needs the rollups to be up to date.
- */
+/** Writes file_risks of these findings' files again, and updates risk_levels. Needs the rollups to be up to date. */
 export async function updateFileRisks(
   tx: ISql,
   orgId: string,

@@ -4,10 +4,7 @@ import { FINDING_COLUMNS, findingsOf } from './check.ts'
 import { updateFileRisks } from './file-risks.ts'
 import { FINDING_ROLLUPS } from './finding-rollups.ts'
 
-/**
- * Writes the findings of these sessions again, and the heatmap's tables, from their details as they are now; a session that
- * was deleted has none. Returns those that their sessions did not have. Needs the organization's lock, in the transaction that writes the sessions.
- */
+/** Writes these sessions' findings again; returns the new ones. Needs the organization's lock. */
 export async function writeFindings(
   tx: ISql,
   orgId: string,

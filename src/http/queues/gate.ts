@@ -33,10 +33,7 @@ const LIMITS = {
   work: { total: 64, each: 4, waiting: 2_000 },
   /** A request waits at most this long in all while its body comes: less than a connection may be idle. */
   waitMs: 18_000,
-  /**
-   * A request has this long from the arrival of the body until its writing begins: a commit of 100,000 files takes some 5 s
-   * of the database's time on an idle machine, 17 s where six other programs share its two cores.
-   */
+  /** A request has this long until its writing begins: a commit of 100,000 files takes up to 17 s. */
   untilWritingMs: 45_000,
   /** The places of a body that has not come whole are free again after this time, even without `release`. */
   holdMs: 900_000,

@@ -11,11 +11,7 @@ const WAITING = 1_000
 /** Runs `work`, one statement at a time, in a place of the organization's. Not inside of another: both would wait. */
 export type Read = <Result>(orgId: string, work: (sql: Sql) => Promise<Result>) => Promise<Result>
 
-/**
- * Divides the `total` connections of `sql`, of which one organization has half at most: also while no other waits, since a
- * statement that runs cannot be called back. Throws INTERNAL_ERROR with 503 after 25 s, and when a thousand reads of the
- * organization wait.
- */
+/** Divides the `total` connections of `sql`; one organization has half at most. Throws 503 after 25 s, or where 1,000 wait. */
 export function createReads(sql: Sql, total: number) {
   const places = createPlaces({ total, each: Math.ceil(total / 2), waiting: WAITING, what: 'reads' })
   const take = (orgId: string) => places.take(orgId, 1, WAIT)

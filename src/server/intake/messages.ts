@@ -22,11 +22,7 @@ export interface IntakeRequest {
 
 /** Unpacks, checks, prepares and writes the records of requests: intake.ts, which thread.ts runs in a thread of its own. */
 export interface Intake {
-  /**
-   * Writes the records of a body, all or none. When `signal` aborts before the writing begins, it gives up and throws the
-   * signal's reason. Throws VALIDATION_ERROR or FORBIDDEN naming the records, or INTERNAL_ERROR with 503 when it is
-   * busy, restarted or stopping.
-   */
+  /** Writes a body's records, all or none, unless `signal` aborts before. Throws VALIDATION_ERROR, FORBIDDEN, 503. */
   submit(request: IntakeRequest, signal: AbortSignal): Promise<SyncResult>
   /** Writes the telemetry soon that an instance which has ended left in the inbox of these organizations. */
   drain(orgIds: readonly string[]): void

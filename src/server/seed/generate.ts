@@ -97,10 +97,7 @@ export function ticketOf({ projects, tickets = TICKETS }: SeedPlan, part: number
 
 export const addressOf = (member: number): string => `dev${1 + member}@example.com`
 
-/**
- * Chooses branches: for every second session that of a ticket, on which a member works for some days in one project. Its random
- * numbers are its own, so that the rest of a session does not depend on the number of branches.
- */
+/** Chooses branches, of a ticket for every second session, by random numbers of its own. */
 function branchChooser(plan: SeedPlan) {
   const { sessions = 0, branches = BRANCHES, tickets = TICKETS, seed } = plan
   const random = randomFrom(seed ^ 0x6272_616e)

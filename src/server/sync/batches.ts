@@ -22,11 +22,7 @@ interface PlacedRecord {
   line: number
 }
 
-/**
- * Sends a batch to the local database or a server, all or nothing. A VALIDATION_ERROR or FORBIDDEN names
- * `records[<index>]`. It may prepare the batch at once, but must not write before `before` has ended, and not at all if
- * that rejects: batches are written in their order.
- */
+/** Sends a batch, all or nothing, after `before`: batches are written in their order. Errors name `records[<index>]`. */
 export type SendBatch = (records: readonly SyncRecord[], before: Promise<unknown>) => Promise<SentBatch>
 
 export type SentBatch = RecordCounts & Pick<SyncResult, 'skipped' | 'moved'>

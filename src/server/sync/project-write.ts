@@ -28,10 +28,7 @@ export interface Renamed {
   pull_requests: number
 }
 
-/**
- * Renames a project of the organization everywhere, in one transaction; one that has the new name already is joined with it.
- * Commits, which take the longest, come before the organization's lock. Throws OperatorError when nothing has the old name.
- */
+/** Renames a project in one transaction, joining one of the new name. Throws OperatorError when nothing has the old one. */
 export async function renameProject(
   sql: Sql,
   orgId: string,

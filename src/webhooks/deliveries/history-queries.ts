@@ -52,11 +52,7 @@ function inState(sql: ISql, status: DeliveryStatus | undefined) {
   return sql`and d.status = ${status} ${byIndex}`
 }
 
-/**
- * A page of matching deliveries of the endpoint, newest first, and the total, both of one snapshot. The
- * counts give the days of the page and the offsets in them, so that the last page of a million deliveries
- * costs as much as the first.
- */
+/** A page of deliveries, newest first, and the total of one snapshot; the last page costs as much as the first. */
 export async function listDeliveries(
   sql: ISql,
   orgId: string,

@@ -37,11 +37,7 @@ export interface RedeliveryDeps extends AttemptDeps {
   log: Log
 }
 
-/**
- * Sends the test event, or the example of another event, to the endpoint in one attempt and waits for its
- * result, also when the endpoint is disabled. Continues when the client disconnects: the delivery is in the
- * history. Throws NOT_FOUND.
- */
+/** Sends a test or an event's example in one attempt, also when disabled, and waits for it. Throws NOT_FOUND. */
 export async function testEndpoint(
   deps: RedeliveryDeps,
   orgId: string,

@@ -51,10 +51,7 @@ const AZURE_AGENT = '168.63.129.16'
 /** All global unicast addresses. Loopback, local, multicast and most IPv4-in-IPv6 addresses lie outside. */
 const PUBLIC_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3')
 
-/**
- * Suffixes that private networks use. With WEBHOOK_ALLOW_CIDRS set only their addresses are checked. `.test`,
- * `.example` and `.invalid` are missing: no DNS server resolves them, and users write them in tests.
- */
+/** Suffixes of private networks; with WEBHOOK_ALLOW_CIDRS only their addresses are checked. `.test` is used in tests. */
 const LOCAL_SUFFIXES = ['.local', '.localdomain', '.internal', '.intranet', '.lan', '.home.arpa']
 
 const FIRST_FREE_PORT = 1_024

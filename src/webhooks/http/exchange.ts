@@ -203,11 +203,7 @@ function follow(exchange: Exchange, sent: ClientRequest): void {
   })
 }
 
-/**
- * One request and its response. When the receiver closes an idle connection while it is used again, the
- * exchange fails and is not repeated, since the request may have arrived. Throws when a header is invalid;
- * then nothing was sent.
- */
+/** One request and its response, never repeated: it may have arrived. Throws when a header is invalid. */
 export function exchange(
   options: SenderOptions,
   agent: Agent,

@@ -29,10 +29,7 @@ const endUndelivered = (sql: ISql, orgId: string, status: 'failed' | 'cancelled'
   ),
   counts as (${updateCounts(sql, orgId)})`
 
-/**
- * Cancels deliveries of the endpoint that are not in flight. Returns how many: at most `limit` each of first
- * attempts, of later ones, and of those whose lease has ended, each read by an index of its own.
- */
+/** Cancels up to `limit` deliveries of each kind that are not in flight: first, later, and with an ended lease. */
 export async function cancelWaiting(
   sql: ISql,
   orgId: string,
@@ -65,11 +62,7 @@ export async function cancelWaiting(
   return row?.cancelled ?? 0
 }
 
-/**
- * Cancels waiting deliveries of deleted endpoints: those beyond the number that is cancelled with the
- * endpoint, and those that were in flight then and failed later. Deletes the health that such attempts have
- * written. Returns how many were cancelled.
- */
+/** Cancels what waits of deleted endpoints, and deletes the health that late attempts have written. Returns how many. */
 export async function cancelOfDeletedEndpoints(sql: Sql): Promise<number> {
   const endpoints = await sql<{ org_id: string; endpoint_id: string }[]>`
     select distinct c.org_id, c.endpoint_id

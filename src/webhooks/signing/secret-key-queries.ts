@@ -32,11 +32,7 @@ export async function checkSecretKey(sql: Sql, digest: Uint8Array): Promise<void
   })
 }
 
-/**
- * Replaces the digest before the transaction encrypts the secrets of the organization `orgId` again, or with null
- * those of all. False when it is the same key. Throws OperatorError when other organizations have secrets that only
- * the former key opens.
- */
+/** Replaces the digest before secrets are encrypted again, of one organization or (null) all. False for the same key. */
 export async function replaceSecretKey(tx: ISql, digest: Uint8Array, orgId: string | null): Promise<boolean> {
   if (await isLocked(tx, digest)) return false
   if (orgId !== null && (await hasEndpoints(tx, orgId))) {
@@ -58,10 +54,7 @@ async function hasEndpoints(sql: ISql, but = ''): Promise<boolean> {
   return endpoint !== undefined
 }
 
-/**
- * Locks the digest, which is this one if there was none; false where it is another. Locked for an update, it waits for transactions
- * that store a secret; those that begin later wait for this one.
- */
+/** Locks the digest, storing this one if there was none; false where it is another. `update` waits for `share`. */
 async function isLocked(tx: ISql, digest: Uint8Array, mode: 'update' | 'share' = 'update'): Promise<boolean> {
   await tx`
     insert into secret_key_check (id, digest)

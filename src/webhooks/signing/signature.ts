@@ -78,10 +78,7 @@ function headersOf(identity: AttemptIdentity, signatures: Signatures): Record<st
 
 const unixSeconds = (at: Date): string => `${Math.floor(at.getTime() / 1_000)}`
 
-/**
- * The headers of an attempt, signed with `secret`. During the grace period of a rotation a receiver that nobody changed has
- * to go on working: its headers are signed with the previous secret, and one beside them with the new one.
- */
+/** The headers of an attempt. In a rotation's grace they are by the previous secret, one beside them by the new one. */
 export function signedHeaders(
   request: AttemptIdentity & { secret: string; previousSecret: string | null },
 ): Record<string, string> {

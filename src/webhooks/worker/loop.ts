@@ -55,11 +55,7 @@ export function startPoller({ findDueOrganizations, onFound, log }: PollerDeps) 
 
 const CHUNK = 8
 
-/**
- * A function that has `start` called for each item, in order, CHUNK of them in each iteration of the event
- * loop. Events of the network and the database are handled in between; starting 64 attempts at once delays
- * them by some 4 ms.
- */
+/** Calls `start` for each item, CHUNK in each turn of the event loop: 64 at once delay others by some 4 ms. */
 export function startInChunks<Item>(start: (item: Item) => void): (items: readonly Item[]) => void {
   let waiting: Item[] = []
   const startChunk = () => {
