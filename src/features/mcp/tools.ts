@@ -1,4 +1,4 @@
-import { type Static, type TObject, type TProperties, type TSchema, Type } from '@sinclair/typebox'
+import { type Static, type TObject, type TProperties, Type } from '@sinclair/typebox'
 import { grants, type Need } from '../../accounts/keys/model.ts'
 import type { Access } from '../../accounts/people/callers.ts'
 import { closed } from '../../analysis/records/fields.ts'
@@ -18,18 +18,16 @@ interface Tool {
   name: string
   needs: Need
   description: string
-  /** Shown to clients: texts of more names are accepted than it lists, where a description says so. */
   inputSchema: TObject
-  argumentSchema: TSchema
   run: (call: Call, args: never) => Promise<object>
 }
 
 // every word of a definition costs each conversation tokens
 const text = (description?: string) => Type.String(description === undefined ? {} : { description })
-const page = Type.Optional(
-  Type.Integer({ minimum: 1, maximum: MAX_PAGE, description: 'next_page of the last answer' }),
-)
+const page = Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_PAGE, description: 'next_page' }))
 const project = Type.Optional(text())
+/** Filters by what agents write on calls. */
+const facets = Object.fromEntries(FACETS.map((facet) => [facet, Type.Optional(text())]))
 const paths = Type.Array(Type.String({ minLength: 1, maxLength: 4_096 }), {
   ...{ minItems: 1, maxItems: 1_000, description: 'from the repository’s root' },
 })
@@ -40,26 +38,22 @@ const tool = <Fields extends TProperties>(
   description: string,
   fields: Fields,
   run: (call: Call, args: Static<TObject<Fields>>) => Promise<object>,
-  others: readonly string[] = [],
-): Tool => {
-  const texts = Object.fromEntries(others.map((other) => [other, Type.Optional(Type.String())]))
-  const shown = others.length === 0 ? {} : { additionalProperties: Type.String() }
-  return {
-    ...{ name, needs, description, run, argumentSchema: closed({ ...fields, ...texts }) },
-    inputSchema: closed(fields, shown) as unknown as TObject,
-  }
-}
+): Tool => ({
+  ...{ name, needs, description, run },
+  inputSchema: closed(fields) as unknown as TObject,
+})
 
 const TOOLS: readonly Tool[] = [
   tool(
     'cost_summary',
     'cost:read',
-    'What the organization’s coding sessions cost (US dollars), with tokens, by one key; those from version on filter too.',
+    'What the organization’s coding sessions cost (US dollars), with tokens, by one key.',
     {
       by: Type.Optional(oneOf(BREAKDOWN_KEYS, { description: 'default project' })),
       date_from: Type.Optional(text('first day, 2026-01-31')),
       date_to: Type.Optional(text('last day, inclusive')),
       project,
+      ...facets,
       page,
     },
     async (call, { page, ...filters }) =>
@@ -67,7 +61,6 @@ const TOOLS: readonly Tool[] = [
         await get(call, '/v1/cost/breakdown', { by: 'project', ...filters, ...apiPage(page) }),
         page,
       ),
-    FACETS,
   ),
   tool(
     'budget_left',
@@ -138,14 +131,17 @@ const TOOLS: readonly Tool[] = [
   ),
 ]
 
-/** Sizes that a call must keep within; a definition without them is shorter. */
-const SIZES = new Set(['maxLength', 'minLength', 'minimum', 'maximum', 'minItems', 'maxItems'])
-const withoutSizes = (schema: TObject): TObject =>
-  JSON.parse(JSON.stringify(schema, (name, value: unknown) => (SIZES.has(name) ? undefined : value)))
+/** A call must keep within these; a definition without them is shorter. */
+const LIMITS = new Set([
+  ...['maxLength', 'minLength', 'minimum', 'maximum', 'minItems', 'maxItems'],
+  'additionalProperties',
+])
+const withoutLimits = (schema: TObject): TObject =>
+  JSON.parse(JSON.stringify(schema, (name, value: unknown) => (LIMITS.has(name) ? undefined : value)))
 
 export const toolsFor = ({ scopes }: Access) =>
   TOOLS.filter(({ needs }) => grants(scopes, needs)).map(({ name, description, inputSchema }) => ({
-    ...{ name, description, inputSchema: { ...withoutSizes(inputSchema), type: 'object' as const } },
+    ...{ name, description, inputSchema: { ...withoutLimits(inputSchema), type: 'object' as const } },
     annotations: { readOnlyHint: true },
   }))
 
@@ -154,6 +150,6 @@ export async function callTool(call: Call, name: string, args: object): Promise<
   const definition = TOOLS.find((each) => each.name === name)
   if (definition === undefined) return undefined
   refuseUnlessGranted(call.access, definition.needs, {})
-  refuseUnlessValid(definition.argumentSchema, args)
+  refuseUnlessValid(definition.inputSchema, args)
   return fitted(await definition.run(call, args as never))
 }

@@ -1,6 +1,7 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { createKey } from '../../../src/accounts/keys/queries.ts'
+import { FACETS } from '../../../src/analysis/usage/model.ts'
 import { createLog } from '../../../src/base/log.ts'
 import { updateOrganization } from '../../../src/features/organization/queries.ts'
 import type { App } from '../../../src/server/app.ts'
@@ -518,4 +519,5 @@ test('the definitions of all tools have less than 1,500 tokens', async () => {
   // each run of letters or digits is a token of at most four, and each sign one: tokenizers make fewer
   const tokens = definitions.match(/[A-Za-z]{1,4}|\d{1,3}|[^A-Za-z\d\s]/g) ?? []
   expect(tokens.length).toBeLessThan(1_500)
+  expect(Object.keys(tools[0]?.inputSchema.properties ?? {})).toEqual(expect.arrayContaining([...FACETS]))
 })
