@@ -20,7 +20,7 @@ export const ExplainQuery = Type.Object({
       description:
         'What the range is compared with: `previous`, as many days before; `year`, the same days a year before; or days as ' +
         '`2026-10-01..2026-10-31`',
-      examples: ['previous'],
+      examples: ['previous', 'year', '2026-10-01..2026-10-31'],
     }),
   ),
   ...UsageFilters.properties,

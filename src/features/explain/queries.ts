@@ -56,7 +56,8 @@ export async function findUsed(
       array[${sql.unsafe(SUMS.map((name) => (isSummed ? `r.${name}` : `sum_bigint(r.${name})`)).join(', '))}]::text as sums
     from (${usedIn(ranges.before, false)} union all ${usedIn(ranges.after, true)}) r
     ${isSummed ? sql`` : sql`group by 1, 2, 3, 4, 5`}`
-  return rows.map(usedOf)
+  // sessions of several models have a row for each, also where no call has the value of a filter
+  return rows.filter(({ sums }) => /[1-9]/.test(sums)).map(usedOf)
 }
 
 const sumOf = (amounts: readonly bigint[]): bigint => amounts.reduce((sum, amount) => sum + amount, 0n)

@@ -15,6 +15,7 @@ const app = () =>
 interface Call {
   model?: string
   version?: string
+  skill?: string
   tokens?: object
   cost?: number
 }
@@ -288,6 +289,16 @@ test('a facet filters, and a version that is new is named', async () => {
   const old = await explain(`${DAYS}&version=claude-code+2.1.8`)
   expect([old.before, old.after]).toEqual([all.before, all.before])
   expect((await ask(`/v1/cost/explain?${DAYS}&by=vendor&tier=standard`)).status).toBe(400)
+})
+
+test('a model of sessions whose calls with the value are of others is not listed', async () => {
+  const skill = 'review'
+  const { explain } = await organization(
+    session('2026-11-20', [[{ ...CALL, skill }], [{ ...CALL, model: 'claude-haiku-4-5' }]]),
+    session('2026-11-21', [[{ ...CALL, skill }], [{ ...CALL, model: 'claude-haiku-4-5' }]]),
+  )
+  const { data, pagination } = await explain(`${DAYS}&by=model&skill=${skill}`)
+  expect([data.map(({ key }) => key), pagination.total]).toEqual([['claude-sonnet-5-5'], 1])
 })
 
 test('ranges: the last 30 whole days, the year before, other days', async () => {
