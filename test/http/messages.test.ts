@@ -42,6 +42,12 @@ test('of a query', async () => {
   expect(await wrong('/v1/security/heatmap?min_score=101')).toEqual({
     min_score: 'must be a number from 0 to 100',
   })
+  expect(await wrong('/v1/cost/explain?against=last')).toEqual({
+    against: 'must be like previous or year or 2026-10-01..2026-10-31',
+  })
+  expect(await wrong('/v1/quality?compare=last')).toEqual({
+    compare: 'must be like 2026-10-01..2026-10-31 or previous',
+  })
   expect(await wrong('/v1/audit/report?cursor=yesterday')).toEqual({
     cursor: 'must be a date, or a date and time, like 2026-01-31T12:34:56.789123Z',
   })

@@ -64,6 +64,7 @@ export const LimitRecord = component('LimitRecord', {
   account: optional(
     Type.String({
       pattern: '^[0-9a-f]{16}$',
+      examples: ['4f1c2a9b0d3e5f67'],
       description:
         'The first 16 hexadecimal digits of SHA-256 of the organization’s id followed by that of the account',
     }),

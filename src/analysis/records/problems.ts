@@ -47,7 +47,7 @@ const sizes = (minimum: unknown, maximum: unknown, what: string): string => {
 const texts = ({ format, pattern, examples, minLength, maxLength }: TSchema): string => {
   const size = sizes(minLength, maxLength, 'characters')
   if (format !== undefined && FORMATS[format] !== undefined) return `${FORMATS[format]}${size && `,${size}`}`
-  return pattern !== undefined && Array.isArray(examples) ? `like ${examples[0]}` : `a text${size}`
+  return pattern !== undefined && Array.isArray(examples) ? `like ${examples.join(' or ')}` : `a text${size}`
 }
 
 /** Describes a value of the schema: `an integer from 1 to 100`. */

@@ -37,7 +37,7 @@ export const compareWith = (description: string) =>
     Type.String({
       pattern: `^(?:previous|${DAYS_PATTERN})$`,
       description: `${description}: \`previous\`, the equally long range before, which needs both dates, or days as \`2026-10-01..2026-10-31\``,
-      examples: ['2026-10-01..2026-10-31'],
+      examples: ['2026-10-01..2026-10-31', 'previous'],
     }),
   )
 export const compareProblems = ({ compare, date_from, date_to }: RangeFilters & { compare?: string }) =>
