@@ -443,6 +443,7 @@ type Attention struct {
 	Critical       AttentionCritical   `json:"critical"`        // Open critical findings; none without the scope `security:read`
 	Unpriced       []AttentionUnpriced `json:"unpriced"`        // Models without a known price in the last 30 days, those with most tokens first
 	SilentMachines []Machine           `json:"silent_machines"` // Those that sent sessions, and for 3 to 30 days nothing; none without the scope `team:read`
+	DaysMovedAt    *string             `json:"days_moved_at"`   // When cost moved from the first days of sessions to those of their calls; null where there was none before
 }
 type SessionsListParams struct {
 	Page        int64    `json:"page,omitempty"`         // Page to return, from 1. While data arrive, the next one may repeat a row: ascending order avoids it

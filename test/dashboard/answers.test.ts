@@ -151,6 +151,22 @@ describe.skipIf(program === null)('the overview', () => {
     expect((await texts('.soft'))[0]).toMatch(/^Last look: \w+ \d\d:\d\d\. Since then 2 sessions, \$3\.50\.$/)
     await page.evaluate('localStorage.clear()')
   }, 180_000)
+
+  test('says that past months have moved where there is data of before, until somebody has read it', async () => {
+    const { key, orgId } = await tenant(shown.db.sql, { scopes: ['read', 'write'] })
+    await send([sessionOf('moved', 1, 'docs', 4)], key)
+    const notice = () => page.evaluate<boolean>(`document.body.innerText.includes('Past months have moved')`)
+    await visit('#/', key)
+    expect(await notice()).toBe(false)
+    await shown.db.sql`update organizations set created_at = '2026-01-01' where org_id = ${orgId}`
+    await visit('#/', key)
+    expect(await notice()).toBe(true)
+    await click('.attention button')
+    await page.until(`!document.body.innerText.includes('Past months have moved')`)
+    await visit('#/', key)
+    expect(await notice()).toBe(false)
+    await page.evaluate('localStorage.clear()')
+  }, 180_000)
 })
 
 describe.skipIf(program === null)('Quality', () => {

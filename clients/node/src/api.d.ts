@@ -220,6 +220,7 @@ export interface Machine {
 export interface Attention {
  alerts: Alert[]; budgets: NamedBudget[]; mine: NamedBudget[]; endpoints: WebhookEndpoint[]
  critical: AttentionCritical; unpriced: AttentionUnpriced[]; silent_machines: Machine[]
+ days_moved_at: string | null
 }
 export interface SessionsListParams extends PageParams {
  project?: string

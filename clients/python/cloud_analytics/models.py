@@ -317,6 +317,7 @@ class Attention(Model):
     critical: AttentionCritical  # Open critical findings; none without the scope `security:read`
     unpriced: List[AttentionUnpriced]  # Models without a known price in the last 30 days, those with most tokens first
     silent_machines: List[Machine]  # Those that sent sessions, and for 3 to 30 days nothing; none without the scope `team:read`
+    days_moved_at: Optional[str]  # When cost moved from the first days of sessions to those of their calls; null where there was none before
 
 class Session(Model):
     id: str

@@ -26,6 +26,7 @@ import { Bar } from '../frame/bar.tsx'
 import { keptOf } from '../frame/kept.ts'
 import { Show } from '../parts/show.tsx'
 import { type Days, EachDay, Morning, monthBudget } from './days.tsx'
+import { DaysMoved } from './days-moved.tsx'
 import { Movers } from './movers.tsx'
 import { NothingNew } from './nothing-new.tsx'
 import { Tile } from './tile.tsx'
@@ -85,7 +86,10 @@ export function OverviewPage({ route: { query }, who }: PageProps) {
                     critical={attention.state === 'failed' ? 0 : (attention.value?.critical.total ?? 0)}
                   />
                   {attention.state !== 'failed' && attention.value !== undefined && (
-                    <ToDecide attention={attention.value} budget={budget} />
+                    <>
+                      <DaysMoved at={attention.value.days_moved_at} organization={who.organization.id} />
+                      <ToDecide attention={attention.value} budget={budget} />
+                    </>
                   )}
                   <div class="answers">
                     <EachDay

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { closed, component, nullable } from '../../analysis/records/fields.ts'
+import { closed, component, nullable, Timestamp } from '../../analysis/records/fields.ts'
 import { Endpoint } from '../../webhooks/model.ts'
 import { Alert } from '../alerts/model.ts'
 import { usedBudget } from '../budgets/model.ts'
@@ -40,5 +40,10 @@ export const Attention = component('Attention', {
   silent_machines: Type.Array(Machine, {
     description: 'Those that sent sessions, and for 3 to 30 days nothing; none without the scope `team:read`',
   }),
+  days_moved_at: nullable(
+    Timestamp(
+      'When cost moved from the first days of sessions to those of their calls; null where there was none before',
+    ),
+  ),
 })
 export type Attention = Static<typeof Attention>

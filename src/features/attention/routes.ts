@@ -15,6 +15,7 @@ import type { Breakdown } from '../cost/breakdown-model.ts'
 import { getBreakdown } from '../cost/breakdown-queries.ts'
 import { listSilent } from '../members/machine-queries.ts'
 import { findCritical } from '../security/finding-queries.ts'
+import { findMovedAt } from '../usage/walk.ts'
 import { Attention } from './model.ts'
 
 /** A machine is silent after these days, and after more it is not expected to come back. */
@@ -77,6 +78,7 @@ export const attentionRoutes = ({ read, now, api }: RouteDeps) =>
                 ? await listSilent(sql, orgId, onlyMember, at.now, SILENT)
                 : [],
             endpoints: endpoints.filter(({ health }) => health.consecutive_failures > 0),
+            days_moved_at: (await findMovedAt(sql, orgId))?.toISOString() ?? null,
           }
         }),
       ),

@@ -67,6 +67,25 @@ export async function listWalks(sql: Sql): Promise<string[]> {
   return rows.map(({ org_id }) => org_id)
 }
 
+/** When usage began to be by day; undefined for an organization that had none before. */
+export async function findMovedAt(sql: Sql, orgId: string): Promise<Date | undefined> {
+  const [migration] = await sql<{ applied_at: Date }[]>`
+    select m.applied_at
+    from schema_migrations m
+    where m.name = 'usage_days'`
+  const at = migration?.applied_at ?? null
+  const rows = await sql`
+    select
+    from organizations o
+    join sessions s on s.org_id = o.org_id
+    where o.org_id = ${orgId}
+      and o.created_at < ${at}
+      and s.org_id = ${orgId}
+      and s.created_at < ${at}
+    limit 1`
+  return rows.length === 0 ? undefined : migration?.applied_at
+}
+
 /** The number of sessions that walks have to divide, and of all sessions of their organizations. */
 export async function countWalks(sql: Sql): Promise<{ left: number; all: number }> {
   let [left, all] = [0, 0]

@@ -4,6 +4,7 @@ import type { ISql } from '../../../src/database/client.ts'
 import { createSchema, MIGRATIONS, migrate } from '../../../src/database/migrate.ts'
 import { USAGE_TABLES } from '../../../src/features/usage/check.ts'
 import { USAGE_ROLLUPS } from '../../../src/features/usage/rollup.ts'
+import { findMovedAt } from '../../../src/features/usage/walk.ts'
 import { walkUsage } from '../../../src/server/deliveries/usage-walk.ts'
 import { checkRollups } from '../../../src/server/doctor/checks.ts'
 import { client, jsonPost, tenant, testApp } from '../../support/api.ts'
@@ -187,4 +188,6 @@ test('sums hold after the migration and after each step of the walk, and then al
   expect(await findDifferences(sql, orgId, USAGE_TABLES)).toEqual([])
   expect(await usage(old)).toEqual(await usage(now))
   expect((await usage(now)).length).toBeGreaterThan(SESSIONS)
+  expect(await findMovedAt(sql, orgId)).toBeInstanceOf(Date)
+  expect(await findMovedAt(now.sql, orgId)).toBeUndefined()
 }, 120_000)
