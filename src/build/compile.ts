@@ -19,11 +19,7 @@ import { endingOf, hasPostgres, hostTarget, TARGETS, type Target } from './targe
 export const MAX_HTTP_HEADER_BYTES = 32 * 1024
 
 /** Compiles `src/main.ts` and the threads' entries, with the target's PostgreSQL unless `client`. `isRelease`: about to be tagged. */
-export async function compile(
-  target: Target,
-  outfile: string,
-  { client = false, isRelease = false } = {},
-): Promise<void> {
+export async function compile(target: Target, outfile: string, { client = false, isRelease = false } = {}) {
   const assets: string[] = []
   if (!client && hasPostgres(target)) {
     await pack(target)

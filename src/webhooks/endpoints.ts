@@ -106,12 +106,7 @@ export async function updateEndpoint(
 }
 
 /** Deletes an endpoint and cancels its waiting deliveries. Throws NOT_FOUND. */
-export async function deleteEndpoint(
-  { inTurn }: EndpointDeps,
-  orgId: string,
-  actor: Actor,
-  id: string,
-): Promise<void> {
+export async function deleteEndpoint({ inTurn }: EndpointDeps, orgId: string, actor: Actor, id: string) {
   await inTurn(orgId, async (tx) => {
     const { url } = await getEndpoint(tx, orgId, id)
     if (!(await deleteEndpointRow(tx, orgId, id))) throw noEndpoint()

@@ -81,12 +81,7 @@ export async function insertEndpointRow(
 }
 
 /** Updates the given fields and wakes the worker: an endpoint enabled again may have due deliveries. */
-export async function updateEndpointRow(
-  tx: ISql,
-  orgId: string,
-  id: string,
-  change: EndpointChange,
-): Promise<void> {
+export async function updateEndpointRow(tx: ISql, orgId: string, id: string, change: EndpointChange) {
   await tx`
     update webhook_endpoints e
     set

@@ -49,12 +49,7 @@ export interface LogRow {
  * UNAUTHORIZED, so that the change is rolled back, when the actor's key was revoked or their session has ended meanwhile:
  * both end under the organization's lock, or before the answer to who ended them.
  */
-export async function recordEntries(
-  tx: ISql,
-  orgId: string,
-  actor: Actor,
-  entries: readonly NewEntry[],
-): Promise<void> {
+export async function recordEntries(tx: ISql, orgId: string, actor: Actor, entries: readonly NewEntry[]) {
   if (entries.length > 0) await refuseEnded(tx, actor)
   await recordEntriesOf(
     tx,

@@ -124,11 +124,7 @@ async function remove(context: Context, { org, email }: { org: string; email: st
   await printResult(context.json, removed, `member ${removed.email} (${removed.id}) is removed`)
 }
 
-async function invite(
-  context: Context,
-  { org, file }: { org: string; file?: string },
-  [email]: Args,
-): Promise<void> {
+async function invite(context: Context, { org, file }: { org: string; file?: string }, [email]: Args) {
   if ((email === '') === (file === undefined))
     throw new OperatorError('give the address of a member, or --file', 2)
   if (file !== undefined) {

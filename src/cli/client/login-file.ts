@@ -37,7 +37,7 @@ export function isLoginOpen(env: Environment): boolean {
   return ((statSync(loginPath(env), { throwIfNoEntry: false })?.mode ?? 0) & 0o077) !== 0
 }
 
-export const keepLogin = (env: Environment, login: Login): void =>
+export const keepLogin = (env: Environment, login: Login) =>
   writePrivate(loginPath(env), `${JSON.stringify(login, null, 2)}\n`)
 
 export const deleteLogin = (env: Environment): void => rmSync(loginPath(env), { force: true })

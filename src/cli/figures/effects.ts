@@ -39,7 +39,7 @@ export const showEffects = figure<{ data: Effect[]; pagination: Pagination }>({
     }),
 })
 
-export const showEffect = (context: Context, options: OrgOptions, [id]: Args): Promise<void> =>
+export const showEffect = (context: Context, options: OrgOptions, [id]: Args) =>
   figure<Effect>({
     path: `/effects/${encodeURIComponent(id)}`,
     query: EffectQuery,

@@ -57,7 +57,7 @@ const SEATS: readonly Column<Seat>[] = [
 ]
 
 /** `limits`: those of the caller, or with --org of everybody. */
-export const showLimits = (context: Context, options: OrgOptions): Promise<void> =>
+export const showLimits = (context: Context, options: OrgOptions) =>
   options.org === undefined
     ? figure<MySeats>({ path: '/seats/mine', query: Type.Object({}), text: mineText })(context, options)
     : figure<SeatPage>({ path: '/seats', query: SeatQuery, hasOwnRange: true, text: limitsText })(context, {

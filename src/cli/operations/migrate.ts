@@ -6,10 +6,7 @@ import type { Context } from '../command/context.ts'
 import { printResult } from '../command/output.ts'
 
 /** `migrate`: prints the migrations applied, with `citus` what it did with each table. Throws OperatorError where it cannot. */
-export async function migrateDatabase(
-  { config, log, json }: Context,
-  { citus }: { citus?: true },
-): Promise<void> {
+export async function migrateDatabase({ config, log, json }: Context, { citus }: { citus?: true }) {
   await using database = await openDatabase(config, 'command', log)
   // a worker of a cluster refuses migrations with less to say
   if (citus) await checkCluster(database.sql)

@@ -15,7 +15,7 @@ export interface WatchRecord {
 
 const pathOf = (folder: string): string => join(folder, 'watch.json')
 
-export const writeWatchRecord = (folder: string, record: WatchRecord): void =>
+export const writeWatchRecord = (folder: string, record: WatchRecord) =>
   writePrivate(pathOf(folder), JSON.stringify(record))
 
 /** Reads the record of the last `watch`; null when there was none. */

@@ -20,7 +20,7 @@ interface Cached {
 export const signedBy = (): string => `${apiKey.read()} ${signs.read()}`
 
 /** `by`: the value of `signedBy` before it was asked for, since somebody may sign in before the answer. */
-export const keepWho = (who: WhoAmI, by: string): void =>
+export const keepWho = (who: WhoAmI, by: string) =>
   kept.write(JSON.stringify({ at: Date.now(), by, who } satisfies Cached))
 
 export const forgetWho = (): void => kept.write(null)

@@ -107,11 +107,7 @@ async function* counted(chunks: AsyncIterable<Buffer>, add: (chunk: Buffer) => v
 }
 
 /** Checks that the database returns the same bytes that it was given. */
-async function readBack(
-  tx: ISql,
-  tables: readonly StoredTable[],
-  expected: readonly TableSum[],
-): Promise<void> {
+async function readBack(tx: ISql, tables: readonly StoredTable[], expected: readonly TableSum[]) {
   const sums: TableSum[] = []
   for (const table of tables) {
     const sum = createTableSum(table.name)

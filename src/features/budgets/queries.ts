@@ -63,12 +63,7 @@ export async function listBudgetPage(
 }
 
 /** Deletes the limit of this month, so that the one before it holds. Throws NOT_FOUND. */
-export async function deleteBudgetRow(
-  tx: ISql,
-  orgId: string,
-  scope: BudgetScope,
-  month: string,
-): Promise<void> {
+export async function deleteBudgetRow(tx: ISql, orgId: string, scope: BudgetScope, month: string) {
   const { count } = await tx`
     delete from budgets
     where org_id = ${orgId}

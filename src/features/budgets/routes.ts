@@ -49,13 +49,7 @@ async function setBudget(
 }
 
 /** Deletes the limit of a month. Throws NOT_FOUND. */
-async function deleteBudget(
-  tx: ISql,
-  orgId: string,
-  actor: Actor,
-  named: NamedScope,
-  month: string,
-): Promise<void> {
+async function deleteBudget(tx: ISql, orgId: string, actor: Actor, named: NamedScope, month: string) {
   const scope = await findScope(tx, orgId, named)
   await deleteBudgetRow(tx, orgId, scope, month)
   const details = { ids: [budgetIdOf(scope, `${month}-01`)], month, ...shownScope(scope) }

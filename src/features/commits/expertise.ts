@@ -34,11 +34,7 @@ export async function countCommits(
 }
 
 /** Computes the expertise of domains in which these addresses, now another member's, have commits. Needs the history's lock. */
-export async function updateExpertiseOf(
-  tx: ISql,
-  orgId: string,
-  addresses: readonly string[],
-): Promise<void> {
+export async function updateExpertiseOf(tx: ISql, orgId: string, addresses: readonly string[]) {
   if (addresses.length === 0) return
   const domains = await tx<ItemId[]>`
     select distinct e.project, e.directory as name
@@ -87,11 +83,7 @@ function withoutAliases(
 }
 
 /** Computes the expertise of these domains: reads one row a file. A member with aliases is one author, with the own address. */
-export async function updateExpertise(
-  tx: ISql,
-  orgId: string,
-  directories: readonly ItemId[],
-): Promise<void> {
+export async function updateExpertise(tx: ISql, orgId: string, directories: readonly ItemId[]) {
   const domains = distinctIds(directories)
   if (domains.length === 0) return
   const addresses = await ownAddresses(tx, orgId)
@@ -156,12 +148,7 @@ const filesOf = (tx: ISql, orgId: string, domains: readonly ItemId[]) =>
 
 type Results = readonly (ItemId & { result: DomainExpertise })[]
 
-async function storeDomains(
-  tx: ISql,
-  orgId: string,
-  domains: readonly ItemId[],
-  results: Results,
-): Promise<void> {
+async function storeDomains(tx: ISql, orgId: string, domains: readonly ItemId[], results: Results) {
   await deleteItems(tx, orgId, 'expertise_domains', domains, 'directory')
   if (results.length === 0) return
   await tx`
@@ -177,12 +164,7 @@ async function storeDomains(
 }
 
 /** Stores the authors' results, clears those of authors that have none, and deletes authors without commits. */
-async function storeAuthors(
-  tx: ISql,
-  orgId: string,
-  domains: readonly ItemId[],
-  results: Results,
-): Promise<void> {
+async function storeAuthors(tx: ISql, orgId: string, domains: readonly ItemId[], results: Results) {
   const authors = results.flatMap(({ project, name, result }) =>
     result.authors.map((author) => ({ project, directory: name, ...author })),
   )

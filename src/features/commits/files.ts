@@ -58,12 +58,7 @@ const changesToCount = (
     )
   )`
 
-async function addToAuthors(
-  tx: ISql,
-  orgId: string,
-  recounted: readonly ItemId[],
-  added: readonly ItemId[],
-): Promise<void> {
+async function addToAuthors(tx: ISql, orgId: string, recounted: readonly ItemId[], added: readonly ItemId[]) {
   await tx`
     with ${changesToCount(tx, orgId, recounted, added)}
     insert into file_authors as a (org_id, project, path, author_email, commits, last_at)

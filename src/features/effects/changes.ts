@@ -79,12 +79,7 @@ export async function changeEffect(
 }
 
 /** Deletes a recorded or assigned change. Throws NOT_FOUND, and VALIDATION_ERROR for a noticed one. Needs the organization's lock. */
-export async function deleteEffect(
-  tx: ISql,
-  orgId: string,
-  actor: Actor,
-  { id, change }: Effect,
-): Promise<void> {
+export async function deleteEffect(tx: ISql, orgId: string, actor: Actor, { id, change }: Effect) {
   if (change.source === 'noticed') throw fieldError('effect_id', 'is a noticed change: dismiss it instead')
   const known = (await listStoredEffects(tx, orgId)).find((one) => one.id === id)
   if (known === undefined) throw noEffect()

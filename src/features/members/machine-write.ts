@@ -12,11 +12,7 @@ interface MachineReport {
 }
 
 /** Notes that a machine has sent records, once a minute where no session is new. Needs the organization's lock. */
-export async function noteMachine(
-  tx: ISql,
-  orgId: string,
-  { machine, user, created, now }: MachineReport,
-): Promise<void> {
+export async function noteMachine(tx: ISql, orgId: string, { machine, user, created, now }: MachineReport) {
   const userKey = user ?? ''
   const [noted] = await tx<{ is_new: boolean }[]>`
     insert into machines as k (org_id, user_key, machine, first_seen_at, last_seen_at, sessions)

@@ -149,12 +149,7 @@ async function refuseRoles(
 }
 
 /** Notes whether an admin, or the identity provider, gave these members their roles: only then does a sign-in keep them. */
-export async function noteGivenRoles(
-  tx: ISql,
-  orgId: string,
-  ids: readonly string[],
-  isGiven = true,
-): Promise<void> {
+export async function noteGivenRoles(tx: ISql, orgId: string, ids: readonly string[], isGiven = true) {
   if (ids.length === 0) return
   await tx`
     update members
@@ -223,7 +218,7 @@ const findMembers = async (tx: ISql, orgId: string, records: readonly MemberReco
         or m.id = any(${records.flatMap((record) => record.id ?? [])}::text[])
       )`
 
-const upsertMembers = (tx: ISql, orgId: string, rows: readonly Member[]): Promise<void> =>
+const upsertMembers = (tx: ISql, orgId: string, rows: readonly Member[]) =>
   upsert(tx, orgId, { table: 'members', key: ['email'] }, rows, {
     id: 'text',
     email: 'text',

@@ -75,12 +75,7 @@ function eventOf(body: unknown): PullRequestEvent | undefined {
 }
 
 /** Stores what a repository's host says of a pull request, also before its record comes; nothing that is not newer. */
-async function storePullRequestEvent(
-  writes: Sql,
-  orgId: string,
-  actor: Actor,
-  event: PullRequestEvent,
-): Promise<void> {
+async function storePullRequestEvent(writes: Sql, orgId: string, actor: Actor, event: PullRequestEvent) {
   await writes.begin(async (tx) => {
     await lockHistory(tx, orgId)
     await lockOrganization(tx, orgId)

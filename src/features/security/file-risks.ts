@@ -51,11 +51,7 @@ export const risksOfFiles = (sql: ISql, orgId: OrgId, files: Fragment) => sql`
   where c.fingerprints > 0`
 
 /** Writes file_risks of these findings' files again, and updates risk_levels. Needs the rollups to be up to date. */
-export async function updateFileRisks(
-  tx: ISql,
-  orgId: string,
-  findings: readonly FileOfProject[],
-): Promise<void> {
+export async function updateFileRisks(tx: ISql, orgId: string, findings: readonly FileOfProject[]) {
   const files = unnest(
     tx,
     [...new Map(findings.map((finding) => [`${finding.file_key} ${finding.project}`, finding])).values()],

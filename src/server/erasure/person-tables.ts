@@ -153,13 +153,7 @@ function sortedSummary(text: string): string {
   return JSON.stringify({ ...summary, by_user })
 }
 
-async function updateRow(
-  tx: ISql,
-  orgId: string,
-  table: OrganizationTable,
-  place: string,
-  changed: Row,
-): Promise<void> {
+async function updateRow(tx: ISql, orgId: string, table: OrganizationTable, place: string, changed: Row) {
   const values = table.texts
     .flatMap(({ name, type }) => {
       const value = changed[name]

@@ -105,7 +105,7 @@ function finish(exchange: Exchange, failure: Failure | null, isComplete = false)
   exchange.resolve({ response, failure: response === null ? failure : statusFailure(response.status) })
 }
 
-const fail = (exchange: Exchange, error: unknown): void =>
+const fail = (exchange: Exchange, error: unknown) =>
   finish(exchange, connectionFailure(error, exchange.phase))
 
 const expire = (exchange: Exchange, what: string, ms: number): void => finish(exchange, timedOut(what, ms))
@@ -120,7 +120,7 @@ function startTimer(exchange: Exchange, what: string, ms: number): void {
   else exchange.timer = setTimeout(expire, Math.max(left, 0), exchange, 'no answer', options.timeoutMs)
 }
 
-const startConnectTimer = (exchange: Exchange): void =>
+const startConnectTimer = (exchange: Exchange) =>
   startTimer(exchange, 'no connection', exchange.options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS)
 
 /** The addresses for a new connection, all checked: it is made to no others. An address was checked with the URL. */

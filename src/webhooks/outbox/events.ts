@@ -70,12 +70,7 @@ export async function emit(
 }
 
 /** Stores events and their deliveries, as `emit`. No join of unnested arrays, whose length PostgreSQL does not know. */
-export async function sendTo(
-  tx: ISql,
-  orgId: string,
-  at: Date,
-  addressed: readonly Addressed[],
-): Promise<void> {
+export async function sendTo(tx: ISql, orgId: string, at: Date, addressed: readonly Addressed[]) {
   const ids = orderedIds('evt', at, addressed.length)
   const events = addressed.map(({ bodyOf: bodyBy, ...event }, index) => {
     const id = ids[index] ?? newOrderedId('evt', at)

@@ -52,11 +52,7 @@ const ROW_BYTES = 16
 const FEW_BYTES = 1024 * 1024
 
 /** Reads the rows one by one; notes in the file that a table has more than are read. */
-export async function readRows<T>(
-  file: SourceFile,
-  rows: Iterable<T>,
-  read: (row: T) => void,
-): Promise<void> {
+export async function readRows<T>(file: SourceFile, rows: Iterable<T>, read: (row: T) => void) {
   let count = 0
   for (const row of rows) {
     count += 1

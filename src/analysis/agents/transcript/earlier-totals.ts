@@ -15,11 +15,7 @@ export function totalKey(totals: readonly ModelTotal[], own: readonly ModelTotal
 }
 
 /** Notes a total that a session states, for those that it was forked into. */
-export function noteTotal(
-  { owners, totals }: FileGroup,
-  { id }: Transcript,
-  stated: readonly ModelTotal[],
-): void {
+export function noteTotal({ owners, totals }: FileGroup, { id }: Transcript, stated: readonly ModelTotal[]) {
   const key = totalKey(stated)
   if (key === null) return
   totals.add(`${id} ${key}`)

@@ -175,11 +175,7 @@ export async function replaceTexts(
 }
 
 /** Replaces the findings of sessions that are stored; their scores stay. Needs the organization's lock. */
-export async function replaceFindings(
-  tx: ISql,
-  orgId: string,
-  sessions: readonly StoredTexts[],
-): Promise<void> {
+export async function replaceFindings(tx: ISql, orgId: string, sessions: readonly StoredTexts[]) {
   await updateTexts(tx, orgId, sessions)
   await updateFindingCounts(
     tx,
