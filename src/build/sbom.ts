@@ -124,11 +124,7 @@ function licenceOf(key: string): string | undefined {
   return existsSync(join(ROOT, folder, 'package.json')) ? readPackage(folder).license : undefined
 }
 
-const required = ({
-  dependencies = {},
-  peerDependencies = {},
-  optionalPeers = [],
-}: Dependencies): string[] => [
+const required = ({ dependencies = {}, peerDependencies = {}, optionalPeers = [] }: Dependencies) => [
   ...Object.keys(dependencies),
   ...Object.keys(peerDependencies).filter((name) => !optionalPeers.includes(name)),
 ]

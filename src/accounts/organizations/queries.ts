@@ -57,10 +57,7 @@ interface NewOrganization {
   time_zone?: string | undefined
 }
 
-export async function insertOrganization(
-  tx: ISql,
-  { slug, name, plan, time_zone = UTC }: NewOrganization,
-): Promise<string> {
+export async function insertOrganization(tx: ISql, { slug, name, plan, time_zone = UTC }: NewOrganization) {
   const orgId = newId('org')
   await tx`
     insert into organizations (org_id, slug, name, plan, time_zone)

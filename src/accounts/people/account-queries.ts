@@ -32,11 +32,7 @@ interface Subject {
 }
 
 /** The id of the member who signs in as this person of the identity provider. */
-export async function findBySubject(
-  sql: ISql,
-  orgId: string,
-  { issuer, subject }: Subject,
-): Promise<string | undefined> {
+export async function findBySubject(sql: ISql, orgId: string, { issuer, subject }: Subject) {
   const [row] = await sql<{ memberId: string }[]>`
     select a.member_id as "memberId"
     from accounts a

@@ -65,12 +65,7 @@ export function observationsOf(
 const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
 
 /** One sentence of counts. */
-export function summaryOf(
-  signals: QualitySignals,
-  messages: number,
-  calls: number,
-  model: string | null,
-): string {
+export function summaryOf(signals: QualitySignals, messages: number, calls: number, model: string | null) {
   const failed = signals.toolErrors > 0 ? ` (${signals.toolErrors} failed)` : ''
   const edited =
     signals.filesEdited > 0

@@ -28,10 +28,7 @@ export function runCommand([name = '', ...args]: readonly string[], env: Record<
 }
 
 /** Runs commands one after the other; the reason of the first that fails, else undefined. */
-export const runAll = (
-  commands: readonly (readonly string[])[],
-  env: Record<string, string | undefined>,
-): string | undefined =>
+export const runAll = (commands: readonly (readonly string[])[], env: Record<string, string | undefined>) =>
   commands
     .values()
     .map((command) => runCommand(command, env))

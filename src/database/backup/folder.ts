@@ -21,9 +21,7 @@ export const backupFolderOf = ({ backupDir, dataDir }: Pick<Config, 'backupDir' 
   backupDir ?? join(dataDir, 'backups')
 
 /** The folder where `serve` is to have its backups; null: the settings name none. */
-export const wantedFolder = (
-  config: Pick<Config, 'backupDir' | 'backupEveryS' | 'dataDir'>,
-): string | null =>
+export const wantedFolder = (config: Pick<Config, 'backupDir' | 'backupEveryS' | 'dataDir'>) =>
   config.backupEveryS === null && config.backupDir === null ? null : backupFolderOf(config)
 
 export const newBackupPath = (folder: string, at: Date): string => join(folder, nameOf(at))

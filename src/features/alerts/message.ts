@@ -90,11 +90,7 @@ export function teamsBody({ title, lines, url }: Message): string {
 export const BODIES = { slack: slackBody, teams: teamsBody } as const
 
 /** The address of a page of the dashboard; undefined without PUBLIC_URL. */
-export function pageUrl(
-  publicUrl: string | null,
-  page: string,
-  query: Record<string, string> = {},
-): string | undefined {
+export function pageUrl(publicUrl: string | null, page: string, query: Record<string, string> = {}) {
   if (publicUrl === null) return undefined
   const search = new URLSearchParams(query)
   return `${publicUrl.replace(/\/+$/, '')}/#/${page}${search.size === 0 ? '' : `?${search}`}`

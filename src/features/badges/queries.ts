@@ -68,11 +68,7 @@ async function readMean(sql: Sql, orgId: string, wanted: WantedBadge & Today): P
 }
 
 /** A project is compared with the budget of the whole organization, whether or not it has one of its own. */
-async function readEfficiency(
-  sql: Sql,
-  orgId: string,
-  wanted: WantedBadge & Today,
-): Promise<number | undefined> {
+async function readEfficiency(sql: Sql, orgId: string, wanted: WantedBadge & Today) {
   const { today, days } = wanted
   const [spent, ...limits] = await sql<{ month: string; amount: string }[]>`
     select '' as month, coalesce(sum(r.micros), 0) * 0.000001 as amount

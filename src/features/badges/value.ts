@@ -47,11 +47,7 @@ export function meanValue(sum: bigint, sessions: bigint): number | undefined {
  * is the limit of its month divided by the days of the month; the first limit also applies to the days before it. 100 up
  * to 80 % of the budget, then falling linearly to 0 at 200 %; undefined without a limit.
  */
-export function efficiency(
-  cost: bigint,
-  days: readonly string[],
-  limits: readonly Limit[],
-): number | undefined {
+export function efficiency(cost: bigint, days: readonly string[], limits: readonly Limit[]) {
   const [first] = limits
   if (first === undefined) return undefined
   let budget = 0n

@@ -21,13 +21,7 @@ const detailsOf = ({ id, source, name, dismissed, kind, unit, from_day, to_day }
 })
 
 /** Records a change, or assigns days; returns its id. Throws VALIDATION_ERROR. Needs the organization's lock. */
-export async function addEffect(
-  tx: ISql,
-  orgId: string,
-  actor: Actor,
-  body: NewEffect,
-  today: string,
-): Promise<string> {
+export async function addEffect(tx: ISql, orgId: string, actor: Actor, body: NewEffect, today: string) {
   const { name, kind, week, day, unit = 'member', members, projects = null, team = null, from, to } = body
   if (from !== undefined && from < today) throw fieldError('from', 'must not be in the past')
   const stored = await listStoredEffects(tx, orgId)

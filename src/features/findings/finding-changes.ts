@@ -128,11 +128,7 @@ async function refuseUnlessMay(
   )
 }
 
-async function idOfAssignee(
-  tx: ISql,
-  orgId: string,
-  given: string | null | undefined,
-): Promise<string | undefined> {
+async function idOfAssignee(tx: ISql, orgId: string, given: string | null | undefined) {
   if (given == null) return undefined
   const id = (await findMemberIds(tx, orgId, [given])).get(given)
   if (id === undefined) throw validationError({ field: 'assignee', message: NO_MEMBER })

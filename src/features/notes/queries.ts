@@ -1,7 +1,7 @@
 import { findLastChanges, NOTHING_WRITTEN, type WriteResult } from '../../analysis/records/changes.ts'
 import type { SyncRecord } from '../../analysis/records/records.ts'
 import { ApiError } from '../../base/errors.ts'
-import type { Fragment, ISql } from '../../database/client.ts'
+import type { ISql } from '../../database/client.ts'
 import type { Renaming } from '../../database/rollups.ts'
 import { readPage, upsert } from '../../database/rows.ts'
 import type { Note, NoteBody, NoteListQuery } from './model.ts'
@@ -29,11 +29,7 @@ export const rowOf = (id: string, { day, text, project, team }: NoteBody): NoteR
 type NoteFilters = { [Name in 'date_from' | 'date_to' | 'project' | 'team']?: string | undefined }
 
 /** `from notes n where …`: those of the days; of a project or team, or those of the organization. */
-const matching = (
-  sql: ISql,
-  orgId: string,
-  { date_from, date_to, project, team }: NoteFilters,
-): Fragment => sql`
+const matching = (sql: ISql, orgId: string, { date_from, date_to, project, team }: NoteFilters) => sql`
   from notes n
   where n.org_id = ${orgId}
     ${date_from === undefined ? sql`` : sql`and n.day >= ${date_from}`}

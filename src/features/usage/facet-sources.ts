@@ -53,12 +53,7 @@ const usualOf = (facet: Facet): string =>
 const isInRows = (filters: UsageFilters, facet: Facet): boolean =>
   facet !== 'vendor' && filters[facet] !== undefined && filters[facet] !== usualOf(facet)
 
-export const joinedFacets = (
-  sql: ISql,
-  orgId: string,
-  filters: UsageFilters,
-  facet: Facet | undefined,
-): Fragment =>
+export const joinedFacets = (sql: ISql, orgId: string, filters: UsageFilters, facet: Facet | undefined) =>
   facet === undefined
     ? sql``
     : sql`

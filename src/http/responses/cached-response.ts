@@ -29,10 +29,7 @@ export interface ResponseSource {
 }
 
 /** A key of flat parameters, each object with its names in an order of its own. No text of a request contains NUL. */
-export function cacheKeyOf(
-  route: string,
-  ...parameters: readonly Readonly<Record<string, unknown>>[]
-): string {
+export function cacheKeyOf(route: string, ...parameters: readonly Readonly<Record<string, unknown>>[]) {
   let key = route
   for (const values of parameters)
     for (const name in values) {

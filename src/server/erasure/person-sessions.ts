@@ -50,10 +50,7 @@ async function findSessions(
     limit ${PAGE}`
 }
 
-async function eraseInBatch(
-  { sql, orgId, person, pseudonym, traces, pricer }: Erasure,
-  ids: string[],
-): Promise<number> {
+async function eraseInBatch({ sql, orgId, person, pseudonym, traces, pricer }: Erasure, ids: string[]) {
   const erase = (session: StoredTexts): StoredTexts => {
     const isOwn = person.memberId !== null && session.user_id === person.memberId
     const { user_email } = session

@@ -43,12 +43,7 @@ async function deleteOldest(sql: Sql, orgId: string, firstDay: string): Promise<
   return await sumOf(inBatchesOfBytes(expired), (ids) => deleteBatch(sql, orgId, firstDay, ids))
 }
 
-async function deleteBatch(
-  sql: Sql,
-  orgId: string,
-  firstDay: string,
-  wanted: readonly string[],
-): Promise<number> {
+async function deleteBatch(sql: Sql, orgId: string, firstDay: string, wanted: readonly string[]) {
   // loaded here, since the thread needs nothing else of what writes sessions
   const { removeSessions } = await import('./delete-sessions.ts')
   return await inOrganization(sql, orgId, async (tx) => {

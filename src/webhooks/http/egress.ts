@@ -100,11 +100,7 @@ function textProblem(text: string): string | undefined {
 const isName = (host: string): boolean =>
   host.length <= 253 && host.split('.').every((label) => /^[a-z0-9_-]{1,63}$/.test(label))
 
-function hostProblem(
-  host: string,
-  options: EgressOptions,
-  isAllowed: Egress['isAllowed'],
-): string | undefined {
+function hostProblem(host: string, options: EgressOptions, isAllowed: Egress['isAllowed']) {
   const addresses = isIP(host) === 0 ? loopbackOf(host) : [host]
   if (addresses !== undefined)
     return addresses.some(isAllowed) ? undefined : refusalOf(networkOf(addresses[0] ?? host))

@@ -30,12 +30,7 @@ const endUndelivered = (sql: ISql, orgId: string, status: 'failed' | 'cancelled'
   counts as (${updateCounts(sql, orgId)})`
 
 /** Cancels up to `limit` deliveries of each kind that are not in flight: first, later, and with an ended lease. */
-export async function cancelWaiting(
-  sql: ISql,
-  orgId: string,
-  endpointId: string,
-  limit: number,
-): Promise<number> {
+export async function cancelWaiting(sql: ISql, orgId: string, endpointId: string, limit: number) {
   const some = (isKind: Fragment) => sql`
     select w.id, w.attempts, w.failures
     from (
@@ -126,12 +121,7 @@ export async function failAbandoned(sql: Sql, log: Pick<Log, 'warn'>): Promise<n
   return await sumOf(endpoints, ({ org_id, endpoint_id }) => failAbandonedOf(sql, org_id, endpoint_id, log))
 }
 
-async function failAbandonedOf(
-  sql: ISql,
-  orgId: string,
-  endpointId: string,
-  log: Pick<Log, 'warn'>,
-): Promise<number> {
+async function failAbandonedOf(sql: ISql, orgId: string, endpointId: string, log: Pick<Log, 'warn'>) {
   const rows = await sql<{ id: string }[]>`
     with ended as materialized (
       select q.delivery_id as id, q.attempts, q.failures, q.claimed_at

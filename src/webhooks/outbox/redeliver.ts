@@ -63,12 +63,7 @@ async function requeue(tx: ISql, orgId: string, deliveries: readonly Found[]): P
   return moved
 }
 
-async function updateCountsOf(
-  tx: ISql,
-  orgId: string,
-  endpointId: string,
-  moved: readonly Moved[],
-): Promise<number> {
+async function updateCountsOf(tx: ISql, orgId: string, endpointId: string, moved: readonly Moved[]) {
   await tx`
     with changed as (
       select
@@ -81,12 +76,7 @@ async function updateCountsOf(
 }
 
 /** Makes a delivery due now unless it is in flight: with its retries, or one more attempt. Whether anything was changed. */
-export async function redeliverOne(
-  tx: ISql,
-  orgId: string,
-  endpointId: string,
-  id: string,
-): Promise<boolean> {
+export async function redeliverOne(tx: ISql, orgId: string, endpointId: string, id: string) {
   const { count } = await tx`
     update webhook_queue q
     set due_at = statement_timestamp()
@@ -134,12 +124,7 @@ const undelivered = (sql: ISql, orgId: string, endpointId: string, { since, unti
 const BATCH = 20_000
 
 /** Makes failed and cancelled deliveries of the span due now. The counts come last: settlements wait for the same rows. */
-export async function redeliverSpan(
-  tx: ISql,
-  orgId: string,
-  endpointId: string,
-  span: Span,
-): Promise<number> {
+export async function redeliverSpan(tx: ISql, orgId: string, endpointId: string, span: Span) {
   const moved: Moved[] = []
   const foundAfter = async ({ at, id }: { at: string; id: string }) =>
     await tx<(Found & { at: string })[]>`
@@ -154,12 +139,7 @@ export async function redeliverSpan(
 }
 
 /** Counts the deliveries that `redeliverSpan` would change. */
-export async function countUndelivered(
-  sql: ISql,
-  orgId: string,
-  endpointId: string,
-  span: Span,
-): Promise<number> {
+export async function countUndelivered(sql: ISql, orgId: string, endpointId: string, span: Span) {
   const [row] = await sql<{ count: number }[]>`
     select count(*)::integer as count
     ${undelivered(sql, orgId, endpointId, span)}`

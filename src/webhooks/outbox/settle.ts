@@ -74,12 +74,7 @@ async function findFailing(sql: ISql, orgId: string, part: readonly Outcome[], r
   return new Map(rows.map((row) => [row.id, row]))
 }
 
-async function writeOutcomes(
-  sql: ISql,
-  orgId: string,
-  part: readonly Outcome[],
-  delaysS: readonly number[],
-): Promise<string[]> {
+async function writeOutcomes(sql: ISql, orgId: string, part: readonly Outcome[], delaysS: readonly number[]) {
   const of = <Value>(value: (result: AttemptResult) => Value) => part.map(({ result }) => value(result))
   const ids = part.map(({ deliveryId }) => deliveryId)
   const numbers = part.map(({ attempt }) => attempt)

@@ -171,12 +171,7 @@ function readAssistantLine(
   return undefined
 }
 
-function readUserLine(
-  transcript: Transcript,
-  line: Json,
-  at: string | null,
-  number: number,
-): string | undefined {
+function readUserLine(transcript: Transcript, line: Json, at: string | null, number: number) {
   if (line.permissionMode === 'bypassPermissions')
     transcript.addMode(dangerousAction('claude-bypass-permissions', 'medium'), at)
   const { content } = objectOf(line.message)

@@ -47,12 +47,7 @@ export async function readClaudeStream(file: SourceFile, isDocument: boolean): P
 
 const endOf = ({ path }: SourceFile): number => statSync(path).mtimeMs
 
-function readLine(
-  file: SourceFile,
-  runs: Map<Transcript, Run>,
-  value: Json,
-  number: number,
-): string | undefined {
+function readLine(file: SourceFile, runs: Map<Transcript, Run>, value: Json, number: number) {
   const id = textOf(value.session_id)
   if (id === null) return value.type === undefined ? 'no type' : undefined
   const transcript = file.transcriptOf(id)

@@ -52,11 +52,7 @@ export const OPENCODE_FOLDER: FolderReader = {
 }
 
 /** Reads one object; `missing`: fields that only the path contains. Returns its id, null for an unreadable file. */
-async function readJsonFile(
-  state: OpencodeState,
-  path: string,
-  missing: Record<string, string>,
-): Promise<string | null> {
+async function readJsonFile(state: OpencodeState, path: string, missing: Record<string, string>) {
   const stats = statSync(path)
   const { size } = stats
   if (!stats.isFile()) {
@@ -134,11 +130,7 @@ function noteOwnSum({ file, copies }: OpencodeState, row: Row): void {
 export const isOfKilo = (path: string): boolean => /[/\\](?:kilo[/\\]|kilo[^/\\]*\.db$)/.test(path)
 
 /** The folder and databases: versions other than the stable ones have their own, as `opencode-next.db`. */
-export function opencodePaths(
-  { data, namesIn }: Places,
-  name: string,
-  database: string | undefined,
-): string[] {
+export function opencodePaths({ data, namesIn }: Places, name: string, database: string | undefined) {
   const folder = join(data, name)
   const named = database && database !== ':memory:' ? [resolve(folder, database)] : []
   const isOther = (each: string) => each.startsWith(`${name}-`) && each.endsWith('.db')

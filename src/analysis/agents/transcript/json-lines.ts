@@ -27,11 +27,7 @@ export async function readJsonLines(
   }
 }
 
-function readLine(
-  text: string,
-  number: number,
-  read: (value: Json, number: number) => string | undefined,
-): string | undefined {
+function readLine(text: string, number: number, read: (value: Json, number: number) => string | undefined) {
   const value = parseJson(text)
   return value === undefined ? whyNotRead(text) : readObject(value, number, read)
 }
