@@ -188,30 +188,6 @@ describe('prices', () => {
     expect(dollarsOf(one * 19n)).toBe(0)
   })
 
-  test('names with a vendor, a region or a context size are known', async () => {
-    const pricer = await loadPricer()
-    for (const model of [
-      'anthropic/claude-opus-4-5',
-      'global.anthropic.claude-opus-4-5-20251101-v1:0',
-      'claude-opus-4-5[1m]',
-      'claude-opus-4-5@20251101',
-    ]) {
-      expect(dollarsOf(pricer.cost({ model, tokens: { input: MILLION }, at }) ?? -1n)).toBe(5)
-    }
-    expect(pricer.cost({ model: 'no-such-model', tokens: { input: 1 }, at })).toBeUndefined()
-  })
-
-  test('the operator’s prices take precedence', async () => {
-    const pricer = await loadPricer(
-      parsePriceOverrides(
-        '{"in-house":{"input":1,"output":2},"gpt-5":{"input":9,"output":9,"cache_read":1,"cache_write":3}}',
-      ),
-    )
-    const cost = (model: string, tokens: object) => dollarsOf(pricer.cost({ model, tokens, at }) ?? -1n)
-    expect(cost('in-house', { input: MILLION, output: MILLION, cache_read: MILLION })).toBe(4)
-    expect(cost('gpt-5', { cache_creation: MILLION, cache_read: MILLION })).toBe(4)
-  })
-
   test.each([
     ['{', 'not JSON'],
     ['[]', 'an object of models'],
