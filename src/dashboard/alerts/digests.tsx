@@ -18,8 +18,8 @@ import { timeColumn } from '../parts/columns.tsx'
 import { Choice, DayField, named } from '../parts/field.tsx'
 import { FilterForm } from '../parts/filters.tsx'
 import { Form, Input } from '../parts/form.tsx'
-import { Empty, Show } from '../parts/show.tsx'
-import { Later, type RuleFormProps, type RuleKind, RulesPage } from './rules.tsx'
+import { Empty, Later, Show } from '../parts/show.tsx'
+import { type RuleFormProps, type RuleKind, RulesPage } from './rules.tsx'
 import { Destinations, destinationsOf, Lines, MessagePreview } from './words.tsx'
 
 const WEEKDAYS = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'] as const

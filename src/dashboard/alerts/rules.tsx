@@ -13,7 +13,7 @@ import { removeAndLeave, Saying, useChanges } from '../parts/change.tsx'
 import { Facts } from '../parts/fact.tsx'
 import { Button } from '../parts/form.tsx'
 import { Back, NamedLink } from '../parts/link.tsx'
-import { Empty, Show } from '../parts/show.tsx'
+import { Empty, Later, Show } from '../parts/show.tsx'
 import { type Column, Table } from '../parts/table.tsx'
 import { Deliveries } from '../webhooks/deliveries.tsx'
 import { type NameOf, toldOf } from './words.tsx'
@@ -144,17 +144,6 @@ function RulePage<Of extends Rule>({ kind, id, who }: OfKind<Of> & { id: string 
       <h2>What was sent</h2>
       <Deliveries {...{ path, count, run, reload }} />
     </>
-  )
-}
-
-/** Keeps its content behind a click, and asks for it only then. */
-export function Later({ summary, children }: { summary: string; children: ComponentChildren }) {
-  const [isOpened, setOpened] = useState(false)
-  return (
-    <details onToggle={() => setOpened(true)}>
-      <summary>{summary}</summary>
-      {isOpened && children}
-    </details>
   )
 }
 

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import type { Attention } from '../../features/attention/model.ts'
 import type { Breakdown } from '../../features/cost/breakdown-model.ts'
 import type { TeamOverview } from '../../features/members/team-model.ts'
-import { getJson, type Loaded, type Page, pathOf, useLoaded } from './api.ts'
+import { getJson, type Loaded, loadedOf, type Page, pathOf, useLoaded } from './api.ts'
 import { lastDays } from './days.ts'
 import { NONE } from './links.ts'
 import { onChange } from './renewal.ts'
@@ -98,12 +98,14 @@ export interface Person {
 }
 
 /** The members by id, none where the key may not read them; asked for only where they are needed. */
-export function useMembers(isNeeded: boolean): ReadonlyMap<string | null, Person> {
-  const loaded = useLoaded(`members ${isNeeded}`, async () => {
+export const useMembers = (isNeeded: boolean): ReadonlyMap<string | null, Person> =>
+  loadedOf(useNames(isNeeded)) ?? new Map()
+
+/** The same, for a page that is shown with them. */
+export const useNames = (isNeeded = true): Loaded<ReadonlyMap<string | null, Person>> =>
+  useLoaded(`members ${isNeeded}`, async () => {
     const members = isNeeded ? (await getTeam()).members : []
     return new Map<string | null, Person>(
       members.map(({ id, display_name, email }) => [id, { name: display_name, email }]),
     )
   })
-  return loaded.state === 'ready' ? loaded.value : new Map()
-}

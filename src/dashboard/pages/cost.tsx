@@ -4,7 +4,7 @@ import { loadedOf, useApi, useAsked } from '../client/api.ts'
 import { daysOfPeriod, isMonth, openPeriod, today } from '../client/days.ts'
 import { countOf, formatCompact, formatDollars, inRange, pluralOf } from '../client/format.ts'
 import { linkTo, NONE } from '../client/links.ts'
-import { useMembers } from '../client/lists.ts'
+import { type Person, useNames } from '../client/lists.ts'
 import { isAdmin, type PageProps } from '../client/page-props.ts'
 import { comparedOf, datesOf, rangeOf } from '../client/ranges.ts'
 import { linkHere, setQuery } from '../client/router.ts'
@@ -52,7 +52,9 @@ export function CostPage({ route, who }: PageProps) {
   const top = Math.min(MAX_SHOWN, Math.max(SHOWN, Number(query.get('top')) || SHOWN))
   // today is part of the range, and not of what is compared
   const isOver = compared?.now.to === range.to
-  const requests = CHART_REQUESTS - (isOver ? 0 : 1) - (Object.values(filters).some(Boolean) ? 1 : 0)
+  const hasNames = by === 'member' || andBy === 'member' || filters.member !== undefined
+  const besides = [!isOver, Object.values(filters).some(Boolean), hasNames]
+  const requests = Math.max(1, CHART_REQUESTS - besides.filter(Boolean).length)
   const granularity = stackGranularity(range, top, requests)
   const stack = useStack(by, granularity, range, filters, {
     ...{ shown: top, compare: comparedWith(compared), requests },
@@ -77,12 +79,11 @@ export function CostPage({ route, who }: PageProps) {
           ? changesOf(known)
           : undefined
   const days = useDays(filters, range, granularity === 'day', who.member?.role === 'developer')
-  const notes = useChartNotes(range, filters)
+  const notes = useChartNotes(range, filters, loadedOf(stack)?.series.length !== 0)
   const chart = useAsked(stack, { by, granularity, range })
   const table = useAsked(breakdown, { by, andBy })
-  const members = useMembers(
-    [by, andBy, chart.by, table.by, table.andBy, filters.member && 'member'].includes('member'),
-  )
+  const names = useNames(hasNames || [chart.by, table.by, table.andBy].includes('member'))
+  const members = loadedOf(names) ?? new Map<string | null, Person>()
   const total = known?.total
   const costs = loadedOf(days)
   const month = costs?.month
@@ -137,7 +138,7 @@ export function CostPage({ route, who }: PageProps) {
           onChange={(value) => setQuery({ and_by: value })}
         />
       </Bar>
-      <Ready of={[stack, breakdown, days, changes]}>
+      <Ready of={[stack, breakdown, days, changes, names]}>
         {() => (
           <>
             {total === undefined ? (

@@ -5,20 +5,20 @@ import type { ListedFinding } from '../../features/security/finding-model.ts'
 import type { SessionListItem } from '../../features/sessions/model.ts'
 import type { WhoAmI } from '../../features/whoami/model.ts'
 import { PeriodChart } from '../charts/period-chart.tsx'
-import { loadedOf, type Page, useApi } from '../client/api.ts'
+import { getJson, type Loaded, loadedOf, type Page, pathOf, useApi, useLoaded } from '../client/api.ts'
 import { syncCommand } from '../client/base.ts'
 import { addDays, daysOfPeriod, openPeriod, today, weekOf, wholeDays } from '../client/days.ts'
 import { countOf, formatDollars, formatWhole } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
 import { useMembers } from '../client/lists.ts'
 import type { PageProps } from '../client/page-props.ts'
-import { Answer } from '../frame/answer.tsx'
+import { Answer, Ready } from '../frame/answer.tsx'
 import { PLAIN_SESSION_COLUMNS, UNKNOWN } from '../parts/columns.tsx'
 import { Facts } from '../parts/fact.tsx'
 import { Findings } from '../parts/findings.tsx'
 import { Back } from '../parts/link.tsx'
 import { Paged } from '../parts/list.tsx'
-import { Empty, Show } from '../parts/show.tsx'
+import { Empty, Later, Show } from '../parts/show.tsx'
 import { Table } from '../parts/table.tsx'
 import { useStack } from './breakdown.ts'
 import { Change } from './cost-columns.tsx'
@@ -56,8 +56,17 @@ export function PersonPage({ id, me = null }: PersonProps) {
   const sessions = useApi<Page<SessionListItem>>('/sessions', {
     ...{ ...filters, include: 'details', per_page: NEWEST },
   })
-  const expertise = useApi<Expertise>('/team/expertise')
+  const expertise = useLoaded<Pick<Expertise, 'data'>>(`expertise ${me === null}`, async (signal) =>
+    me === null ? await getJson<Expertise>('/team/expertise', { signal }) : { data: [] },
+  )
   const findings = useApi<Page<ListedFinding>>('/findings', { ...filters, status: 'open', per_page: NEWEST })
+  const days = wholeDays(DAYS)
+  const byMember = pathOf('/cost/breakdown', {
+    ...{ by: 'member', date_from: days.from, date_to: days.to, compare: 'previous', per_page: 100 },
+  })
+  const others = useLoaded(`${me === null} ${byMember}`, async (signal) =>
+    me === null ? null : await getJson<Breakdown>(byMember, { signal }),
+  )
   const known = loadedOf(sessions)
   const costs = loadedOf(stack)?.series.flatMap(({ values }) => values)
   // the answers that are there anyway name most people
@@ -76,103 +85,128 @@ export function PersonPage({ id, me = null }: PersonProps) {
   return (
     <>
       {me === null && <Back to="team">All members</Back>}
-      <Answer
-        soft={
+      <Ready of={[stack, outcomes, sessions, expertise, findings, others]}>
+        {() => (
           <>
-            {person !== undefined && <bdi>{person.email}; </bdi>}the last {WEEKS} weeks. Costs are list
-            prices.
-          </>
-        }
-      >
-        <bdi>{person?.name ?? id}</bdi>
-        {known !== undefined && `: ${countOf(known.pagination.total, 'session')}`}
-        {costs !== undefined && `, ${formatDollars(costs.reduce((sum, value) => sum + value, 0))}`}
-      </Answer>
-      {me !== null && <Compared id={id} />}
-      <Show loaded={stack} what="cost">
-        {({ periods, series }) =>
-          series.length === 0 ? (
-            <Empty {...(me !== null && { command: syncCommand() })}>
-              No sessions in these weeks.{me !== null && ' To send those that coding agents left on a disk:'}
-            </Empty>
-          ) : (
-            <PeriodChart
-              title="Cost by week and model"
-              description="A bar for each week, stacked by model: US dollars of the person’s calls in it."
-              periods={periods}
-              series={series}
-              unfinished={openPeriod('week')}
-              linkOf={(week) => linkTo('sessions', { ...links, ...daysOfPeriod(week, 'week', range) })}
-            />
-          )
-        }
-      </Show>
-      <Show loaded={sessions} what="sessions">
-        {({ data, pagination: { total } }) => (
-          <>
-            <h2>{countOf(total, 'session')}</h2>
-            {total > 0 && <Table caption="Newest sessions" rows={data} columns={PLAIN_SESSION_COLUMNS} />}
-            <p>
-              <a href={linkTo('sessions', links)}>All sessions</a>,{' '}
-              <a href={linkTo('sessions', { ...links, sort: 'estimated_cost' })}>those that cost most</a>,{' '}
-              <a href={linkTo('cost', links)}>cost by project</a>
-            </p>
-          </>
-        )}
-      </Show>
-      <Show loaded={findings} what="findings">
-        {({ data, pagination: { total } }) => (
-          <>
-            <h2>{isLookedAt ? countOf(total, 'open finding') : 'Nothing was looked at yet'}</h2>
-            <Findings findings={data} />
-            {total > 0 && (
-              <p>
-                <a href={linkTo('security', links)}>All findings</a>
-              </p>
+            <Answer
+              soft={
+                <>
+                  {person !== undefined && <bdi>{person.email}; </bdi>}the last {WEEKS} weeks. Costs are list
+                  prices.
+                </>
+              }
+            >
+              <bdi>{person?.name ?? id}</bdi>
+              {known !== undefined && `: ${countOf(known.pagination.total, 'session')}`}
+              {costs !== undefined && `, ${formatDollars(costs.reduce((sum, value) => sum + value, 0))}`}
+            </Answer>
+            {me !== null && <Compared id={id} loaded={others} />}
+            <Show loaded={stack} what="cost">
+              {({ periods, series }) =>
+                series.length === 0 ? (
+                  <Empty {...(me !== null && { command: syncCommand() })}>
+                    No sessions in these weeks.
+                    {me !== null && ' To send those that coding agents left on a disk:'}
+                  </Empty>
+                ) : (
+                  <PeriodChart
+                    title="Cost by week and model"
+                    description="A bar for each week, stacked by model: US dollars of the person’s calls in it."
+                    periods={periods}
+                    series={series}
+                    unfinished={openPeriod('week')}
+                    linkOf={(week) => linkTo('sessions', { ...links, ...daysOfPeriod(week, 'week', range) })}
+                  />
+                )
+              }
+            </Show>
+            <Show loaded={sessions} what="sessions">
+              {({ data, pagination: { total } }) => (
+                <>
+                  <h2>{countOf(total, 'session')}</h2>
+                  {total > 0 && (
+                    <Table caption="Newest sessions" rows={data} columns={PLAIN_SESSION_COLUMNS} />
+                  )}
+                  <p>
+                    <a href={linkTo('sessions', links)}>All sessions</a>,{' '}
+                    <a href={linkTo('sessions', { ...links, sort: 'estimated_cost' })}>
+                      those that cost most
+                    </a>
+                    , <a href={linkTo('cost', links)}>cost by project</a>
+                  </p>
+                </>
+              )}
+            </Show>
+            <Show loaded={findings} what="findings">
+              {({ data, pagination: { total } }) => (
+                <>
+                  <h2>{isLookedAt ? countOf(total, 'open finding') : 'Nothing was looked at yet'}</h2>
+                  <Findings findings={data} />
+                  {total > 0 && (
+                    <p>
+                      <a href={linkTo('security', links)}>All findings</a>
+                    </p>
+                  )}
+                </>
+              )}
+            </Show>
+            <h2>Pull requests</h2>
+            <Show loaded={outcomes} what="pull requests">
+              {({ total }) => <Totals total={total} />}
+            </Show>
+            <h2>Expertise</h2>
+            {me === null ? (
+              <Domains id={id} loaded={expertise} />
+            ) : (
+              <Later summary="By domain">
+                <OwnDomains id={id} />
+              </Later>
             )}
           </>
         )}
-      </Show>
-      <h2>Pull requests</h2>
-      <Show loaded={outcomes} what="pull requests">
-        {({ total }) => <Totals total={total} />}
-      </Show>
-      <h2>Expertise</h2>
-      <Show loaded={expertise} what="expertise">
-        {({ data }) => {
-          const rows = data.find(({ user_id }) => user_id === id)?.domains ?? []
-          return rows.length === 0 ? (
-            <Empty>No commits in files that are there.</Empty>
-          ) : (
-            <Paged
-              noun="domains"
-              caption="Expertise"
-              rows={rows}
-              keyOf={({ domain }) => domain}
-              columns={EXPERTISE}
-            />
-          )
-        }}
-      </Show>
+      </Ready>
     </>
   )
 }
 
-/** The reader's last 30 whole days beside those of the others, as far as the organization shows these. */
-function Compared({ id }: { id: string }) {
-  const { from, to } = wholeDays(DAYS)
-  const members = useApi<Breakdown>('/cost/breakdown', {
-    ...{ by: 'member', date_from: from, date_to: to, compare: 'previous', per_page: 100 },
-  })
+function Domains({ id, loaded }: { id: string; loaded: Loaded<Pick<Expertise, 'data'>> }) {
   return (
-    <Show loaded={members} what="what others cost">
-      {({ data, pagination: { total } }) => {
+    <Show loaded={loaded} what="expertise">
+      {({ data }) => {
+        const rows = data.find(({ user_id }) => user_id === id)?.domains ?? []
+        return rows.length === 0 ? (
+          <Empty>No commits in files that are there.</Empty>
+        ) : (
+          <Paged
+            noun="domains"
+            caption="Expertise"
+            rows={rows}
+            keyOf={({ domain }) => domain}
+            columns={EXPERTISE}
+          />
+        )
+      }}
+    </Show>
+  )
+}
+
+/** The reader's, which are asked for by a click: the page makes six requests without them. */
+const OwnDomains = ({ id }: { id: string }) => (
+  <Domains id={id} loaded={useApi<Expertise>('/team/expertise')} />
+)
+
+/** The reader's last 30 whole days beside those of the others, as far as the organization shows these. */
+function Compared({ id, loaded }: { id: string; loaded: Loaded<Breakdown | null> }) {
+  return (
+    <Show loaded={loaded} what="what others cost">
+      {(members) => {
+        const { data, pagination } = members ?? { data: [], pagination: { total: 0 } }
         const people = data.filter(({ key }) => key !== null)
         const mine = people.find(({ key }) => key === id)
         // they are in the order of their cost
         const middle = (people.length - 1) / 2
         const costs = [Math.floor(middle), Math.ceil(middle)].map((at) => people[at]?.cost ?? 0)
-        const isKnown = people.length > 1 && total === data.length
+        const isKnown = people.length > 1 && pagination.total === data.length
         return (
           <Facts
             kind="totals"

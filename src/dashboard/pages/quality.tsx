@@ -38,7 +38,7 @@ export function QualityPage({ route: { query }, who }: PageProps) {
   const trend = useApi<QualityTrend>('/quality/trend', { ...filters, granularity, include: 'quartiles' })
   const lowest = { ...filters, max_quality: LOW, sort: 'quality_score', order: 'asc' }
   const low = useApi<Page<SessionListItem>>('/sessions', { ...lowest, include: 'details', per_page: LISTED })
-  const notes = useChartNotes(range, { project })
+  const notes = useChartNotes(range, { project }, loadedOf(trend)?.data.length !== 0)
   const shown = useAsked(trend, { range, granularity })
   const lowLink = linkTo('sessions', {
     ...keptOf(query),

@@ -1,11 +1,10 @@
-import { useState } from 'preact/hooks'
 import type { Breakdown } from '../../features/cost/breakdown-model.ts'
 import type { PriceGuess } from '../../features/cost/model.ts'
 import { useApi } from '../client/api.ts'
 import { formatCompact } from '../client/format.ts'
 import { NONE, type Query } from '../client/links.ts'
 import { Copied } from '../parts/copied.tsx'
-import { Show } from '../parts/show.tsx'
+import { Later, Show } from '../parts/show.tsx'
 
 // Models without a price, each with a line for the file of prices.
 
@@ -28,17 +27,17 @@ export function Unpriced({ filters }: { filters: Query }) {
   )
 }
 
-function Model({ model, tokens }: { model: string | null; tokens: number }) {
-  const [isOpen, setOpen] = useState(false)
-  return (
-    <details onToggle={({ currentTarget: { open } }) => setOpen(open)}>
-      <summary>
+const Model = ({ model, tokens }: { model: string | null; tokens: number }) => (
+  <Later
+    summary={
+      <>
         <bdi>{model ?? NONE}</bdi>: {formatCompact(tokens)} tokens <strong>Give it a price</strong>
-      </summary>
-      {isOpen && <Guess model={model ?? 'unknown'} />}
-    </details>
-  )
-}
+      </>
+    }
+  >
+    <Guess model={model ?? 'unknown'} />
+  </Later>
+)
 
 function Guess({ model }: { model: string }) {
   return (

@@ -9,7 +9,7 @@ import { onChange } from '../client/renewal.ts'
 import { Asked } from './asked.tsx'
 import { Saying, useChanges } from './change.tsx'
 import { Form, Input } from './form.tsx'
-import { Show } from './show.tsx'
+import { Later, Show } from './show.tsx'
 
 const PAGE = 100
 
@@ -28,11 +28,12 @@ const queryOf = ({ from, to }: Range, { project, team }: Scope) => ({
   ...{ date_from: from, date_to: to, project: named(project), team: named(team), per_page: PAGE },
 })
 
-/** The notes of a chart, which are asked for once the page has loaded. Who may not read them has none. */
-export function useChartNotes(range: Range, scope: Scope): readonly Note[] {
+/** The notes of a chart that is shown, which are asked for once the page has loaded. Who may not read them has none. */
+export function useChartNotes(range: Range, scope: Scope, isShown: boolean): readonly Note[] {
   const path = pathOf('/notes', queryOf(range, scope))
   const [notes, setNotes] = useState<readonly Note[]>([])
   useEffect(() => {
+    if (!isShown) return
     const controller = new AbortController()
     const ask = () =>
       void getJson<Page<Note>>(path, { signal: controller.signal }).then(
@@ -46,7 +47,7 @@ export function useChartNotes(range: Range, scope: Scope): readonly Note[] {
       clearTimeout(timer)
       controller.abort()
     }
-  }, [path])
+  }, [path, isShown])
   return notes
 }
 
@@ -77,12 +78,10 @@ export const noteFlags = (texts: readonly string[]) => [{ name: 'Note', kind: 'n
 
 /** A form for a note, and those of these days with what removes them. */
 export function NotesForm({ range, scope }: { range: Range; scope: Scope }) {
-  const [isOpen, setOpen] = useState(false)
   return (
-    <details onToggle={({ currentTarget: { open } }) => setOpen(open)}>
-      <summary>Add a note to a day</summary>
-      {isOpen && <Notes range={range} scope={scope} />}
-    </details>
+    <Later summary="Add a note to a day">
+      <Notes range={range} scope={scope} />
+    </Later>
   )
 }
 

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
 import type { SessionListItem } from '../../features/sessions/model.ts'
 import { type ApiFailure, type Loaded, MAX_RETRY_S, type Page, useApi } from '../client/api.ts'
 import { syncCommand } from '../client/base.ts'
@@ -126,5 +127,16 @@ export function Empty({ children, command }: { children: ComponentChildren; comm
         </pre>
       )}
     </div>
+  )
+}
+
+/** Keeps its content behind a click, and asks for it only then. */
+export function Later({ summary, children }: Record<'summary' | 'children', ComponentChildren>) {
+  const [isOpened, setOpened] = useState(false)
+  return (
+    <details onToggle={() => setOpened(true)}>
+      <summary>{summary}</summary>
+      {isOpened && children}
+    </details>
   )
 }

@@ -1,7 +1,7 @@
 import type { Breakdown } from '../../features/cost/breakdown-model.ts'
 import { loadedOf, useApi } from '../client/api.ts'
 import { formatDollars, formatWhole } from '../client/format.ts'
-import { Answer } from '../frame/answer.tsx'
+import { Answer, Ready } from '../frame/answer.tsx'
 import { dollarColumn } from '../parts/columns.tsx'
 import { Show } from '../parts/show.tsx'
 import { Table } from '../parts/table.tsx'
@@ -11,29 +11,37 @@ export function NoSeats({ dates }: { dates: { date_from: string; date_to: string
   const used = useApi<Breakdown>('/cost/breakdown', { by: 'agent', ...dates, per_page: 100 })
   const cost = loadedOf(used)?.total.cost
   return (
-    <>
-      <Answer soft="Enter what is paid: a plan of each person, or seats that are shared by everybody without one.">
-        {cost !== undefined && `What was used would have cost ${formatDollars(cost)} by API. `}
-        No seats are entered, so this page cannot say what they are worth.
-      </Answer>
-      <Show loaded={used} what="what was used">
-        {({ data }) => (
-          <Table
-            caption="What was used"
-            rows={data}
-            keyOf={({ key }) => key ?? ''}
-            columns={[
-              { name: 'Agent', value: ({ key }) => key, cell: ({ key }) => <bdi>{key ?? 'unknown'}</bdi> },
-              {
-                name: 'Sessions',
-                value: ({ sessions }) => sessions,
-                number: ({ sessions }) => formatWhole(sessions),
-              },
-              { ...dollarColumn('API-equivalent', 'cost'), phone: 'main' },
-            ]}
-          />
-        )}
-      </Show>
-    </>
+    <Ready of={[used]}>
+      {() => (
+        <>
+          <Answer soft="Enter what is paid: a plan of each person, or seats that are shared by everybody without one.">
+            {cost !== undefined && `What was used would have cost ${formatDollars(cost)} by API. `}
+            No seats are entered, so this page cannot say what they are worth.
+          </Answer>
+          <Show loaded={used} what="what was used">
+            {({ data }) => (
+              <Table
+                caption="What was used"
+                rows={data}
+                keyOf={({ key }) => key ?? ''}
+                columns={[
+                  {
+                    name: 'Agent',
+                    value: ({ key }) => key,
+                    cell: ({ key }) => <bdi>{key ?? 'unknown'}</bdi>,
+                  },
+                  {
+                    name: 'Sessions',
+                    value: ({ sessions }) => sessions,
+                    number: ({ sessions }) => formatWhole(sessions),
+                  },
+                  { ...dollarColumn('API-equivalent', 'cost'), phone: 'main' },
+                ]}
+              />
+            )}
+          </Show>
+        </>
+      )}
+    </Ready>
   )
 }

@@ -12,9 +12,9 @@ import {
   formatWhole,
 } from '../client/format.ts'
 import { linkTo, NONE } from '../client/links.ts'
-import { useMembers } from '../client/lists.ts'
+import { type Person, useNames } from '../client/lists.ts'
 import { useHere } from '../client/router.ts'
-import { Answer } from '../frame/answer.tsx'
+import { Answer, Ready } from '../frame/answer.tsx'
 import { Bar } from '../parts/bar.tsx'
 import { orUnknown, textColumn, timeColumn, UNKNOWN, wholeColumn } from '../parts/columns.tsx'
 import { Facts } from '../parts/fact.tsx'
@@ -33,48 +33,60 @@ const TURNS = 50
 /** One session: what it cost and how its scores came about. */
 export function SessionPage({ id }: { id: string }) {
   const session = useApi<SessionDetail>(`/sessions/${encodeURIComponent(id)}`)
+  const members = useNames()
+  const names = loadedOf(members) ?? new Map()
   return (
     <>
       <Back to="sessions">All sessions</Back>
-      {loadedOf(session) === undefined && (
-        <h1>
-          <code>{id}</code>
-        </h1>
-      )}
-      <Show loaded={session} what="the session">
-        {(value) => (
+      <Ready of={[session, members]}>
+        {() => (
           <>
-            <Sentence session={value} />
-            <SessionFacts session={value} />
-            {value.summary !== null && <p class="text">{value.summary}</p>}
-            <Timeline turns={value.turn_records} findings={value.security_metadata.findings} />
-            <QualityFactors quality={value.quality_metadata} />
-            <section>
-              <h2>
-                Security: {formatScore(value.security_metadata.score)} of 100,{' '}
-                {countOf(value.security_metadata.findings.length, 'finding')}
-              </h2>
-              <p class="note">
-                100, less 25 for each critical, 15 for each high, 8 for each medium and 3 for each low
-                finding.
-              </p>
-              <Findings findings={value.security_metadata.findings} />
-            </section>
-            <Files session={value} />
-            <Tools session={value} />
-            <Turns turns={value.turn_records} />
-            <Observations session={value} />
+            {session.state === 'failed' && (
+              <h1>
+                <code>{id}</code>
+              </h1>
+            )}
+            <Show loaded={session} what="the session">
+              {(value) => (
+                <>
+                  <Sentence session={value} members={names} />
+                  <SessionFacts session={value} members={names} />
+                  {value.summary !== null && <p class="text">{value.summary}</p>}
+                  <Timeline turns={value.turn_records} findings={value.security_metadata.findings} />
+                  <QualityFactors quality={value.quality_metadata} />
+                  <section>
+                    <h2>
+                      Security: {formatScore(value.security_metadata.score)} of 100,{' '}
+                      {countOf(value.security_metadata.findings.length, 'finding')}
+                    </h2>
+                    <p class="note">
+                      100, less 25 for each critical, 15 for each high, 8 for each medium and 3 for each low
+                      finding.
+                    </p>
+                    <Findings findings={value.security_metadata.findings} />
+                  </section>
+                  <Files session={value} />
+                  <Tools session={value} />
+                  <Turns turns={value.turn_records} />
+                  <Observations session={value} />
+                </>
+              )}
+            </Show>
           </>
         )}
-      </Show>
+      </Ready>
     </>
   )
 }
 
+interface OneProps {
+  session: SessionDetail
+  members: ReadonlyMap<string | null, Person>
+}
+
 /** `ada@example.com in payments, 55 turns, $0.82`. */
-function Sentence({ session }: { session: SessionDetail }) {
+function Sentence({ session, members }: OneProps) {
   const { id, user_id, project_name, source, turns, estimated_cost, created_at } = session
-  const members = useMembers(user_id !== null)
   const name = user_id === null ? (source ?? 'Somebody') : (members.get(user_id)?.name ?? user_id)
   return (
     <Answer
@@ -121,8 +133,7 @@ function Files({ session: { files_touched } }: { session: SessionDetail }) {
 
 const ORIGINS = { transcript: 'its transcript', telemetry: 'telemetry', both: 'its transcript and telemetry' }
 
-function SessionFacts({ session }: { session: SessionDetail }) {
-  const members = useMembers(session.user_id !== null)
+function SessionFacts({ session, members }: OneProps) {
   const { tokens, estimated_cost, unpriced_tokens, landed, reverted, survival } = session
   const hasCost = estimated_cost !== 0 || tokens !== null
   const leftText = (days: 14 | 30) =>

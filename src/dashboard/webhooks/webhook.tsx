@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks'
 import type { TestResponse } from '../../webhooks/deliveries/model.ts'
 import type { Endpoint, RotatedSecret } from '../../webhooks/model.ts'
-import { getJson, loadedOf, request, useApi } from '../client/api.ts'
+import { getJson, request, useApi } from '../client/api.ts'
 import { addDays, today } from '../client/days.ts'
 import { countOf, formatTime, formatWhole } from '../client/format.ts'
-import { Answer } from '../frame/answer.tsx'
+import { AnswerOf } from '../frame/answer.tsx'
 import { Asked } from '../parts/asked.tsx'
 import { removeAndLeave, Saying, useChanges } from '../parts/change.tsx'
 import { orUnknown } from '../parts/columns.tsx'
@@ -16,6 +16,7 @@ import { Show } from '../parts/show.tsx'
 import { timeOf } from '../parts/time.tsx'
 import { Deliveries } from './deliveries.tsx'
 import { EndpointForm, type EndpointText } from './endpoint-form.tsx'
+import { saidOf } from './webhooks.tsx'
 
 /** One endpoint: what can be done with it, and its deliveries. */
 export function EndpointPage({ id }: { id: string }) {
@@ -29,7 +30,9 @@ export function EndpointPage({ id }: { id: string }) {
   return (
     <>
       <Back to="webhooks">All endpoints</Back>
-      <Answer>{loadedOf(endpoint)?.url ?? 'Webhook'}</Answer>
+      <AnswerOf loaded={endpoint} name="Webhook">
+        {(one) => (one.health.consecutive_failures > 0 ? `Failed: ${saidOf(one)}` : one.url)}
+      </AnswerOf>
       <Show loaded={endpoint} what="the endpoint">
         {(value) => (
           <>

@@ -21,73 +21,71 @@ export function WebhooksPage({ who }: PageProps) {
     return made !== undefined
   }
   return (
-    <>
-      <Ready of={[endpoints]}>
-        {() => (
-          <>
-            <AnswerOf
-              loaded={endpoints}
-              name="Webhooks"
-              soft="An endpoint fails from the first attempt without an answer of 2xx until the next with one."
-            >
-              {({ data }) => sentenceOf(data)}
-            </AnswerOf>
-            <Show loaded={endpoints} what="webhooks">
-              {({ data }) =>
-                data.length === 0 ? (
-                  <Empty command="cloud-analytics webhook listen">
-                    No endpoints yet. Add one here; to see what it would get:
-                  </Empty>
-                ) : (
-                  <Table
-                    caption="Endpoints"
-                    rows={data}
-                    columns={[
-                      {
-                        name: 'Endpoint',
-                        cell: ({ id, url, description }) => (
-                          <>
-                            <a href={linkTo('webhooks', {}, id)}>{url}</a>
-                            {description !== null && <p class="note">{description}</p>}
-                          </>
+    <Ready of={[endpoints]}>
+      {() => (
+        <>
+          <AnswerOf
+            loaded={endpoints}
+            name="Webhooks"
+            soft="An endpoint fails from the first attempt without an answer of 2xx until the next with one."
+          >
+            {({ data }) => sentenceOf(data)}
+          </AnswerOf>
+          <Show loaded={endpoints} what="webhooks">
+            {({ data }) =>
+              data.length === 0 ? (
+                <Empty command="cloud-analytics webhook listen">
+                  No endpoints yet. Add one here; to see what it would get:
+                </Empty>
+              ) : (
+                <Table
+                  caption="Endpoints"
+                  rows={data}
+                  columns={[
+                    {
+                      name: 'Endpoint',
+                      cell: ({ id, url, description }) => (
+                        <>
+                          <a href={linkTo('webhooks', {}, id)}>{url}</a>
+                          {description !== null && <p class="note">{description}</p>}
+                        </>
+                      ),
+                    },
+                    { name: 'Events', cell: ({ events }) => events.join(', ') },
+                    { name: 'State', cell: ({ enabled }) => (enabled ? 'on' : 'off') },
+                    {
+                      name: 'Health',
+                      cell: ({ health }) =>
+                        health.consecutive_failures > 0 ? (
+                          <span class="bad">{health.consecutive_failures} failures in a row</span>
+                        ) : health.last_success_at === null ? (
+                          'nothing sent yet'
+                        ) : (
+                          <span class="good">
+                            last success <Time at={health.last_success_at} />
+                          </span>
                         ),
-                      },
-                      { name: 'Events', cell: ({ events }) => events.join(', ') },
-                      { name: 'State', cell: ({ enabled }) => (enabled ? 'on' : 'off') },
-                      {
-                        name: 'Health',
-                        cell: ({ health }) =>
-                          health.consecutive_failures > 0 ? (
-                            <span class="bad">{health.consecutive_failures} failures in a row</span>
-                          ) : health.last_success_at === null ? (
-                            'nothing sent yet'
-                          ) : (
-                            <span class="good">
-                              last success <Time at={health.last_success_at} />
-                            </span>
-                          ),
-                      },
-                    ]}
-                  />
-                )
-              }
-            </Show>
-          </>
-        )}
-      </Ready>
-      {who.scopes.includes('webhooks') && (
-        <section>
-          <h2>New endpoint</h2>
-          <EndpointForm save={add}>Add</EndpointForm>
-          <Saying said={said} />
-          {secret !== undefined && (
-            <p>
-              Its signing secret, shown only now: <code>{secret}</code>
-            </p>
+                    },
+                  ]}
+                />
+              )
+            }
+          </Show>
+          {who.scopes.includes('webhooks') && (
+            <section>
+              <h2>New endpoint</h2>
+              <EndpointForm save={add}>Add</EndpointForm>
+              <Saying said={said} />
+              {secret !== undefined && (
+                <p>
+                  Its signing secret, shown only now: <code>{secret}</code>
+                </p>
+              )}
+            </section>
           )}
-        </section>
+        </>
       )}
-    </>
+    </Ready>
   )
 }
 
@@ -99,7 +97,13 @@ function sentenceOf(endpoints: readonly Endpoint[]): string {
     .sort((one, other) => other.health.consecutive_failures - one.health.consecutive_failures)
   const [worst] = failing
   if (worst === undefined) return `No webhook fails; ${countOf(endpoints.length, 'webhook')} in all`
-  const { consecutive_failures: times, last_status_code: code } = worst.health
   const of = `${failing.length} of ${countOf(endpoints.length, 'webhook')} ${failing.length === 1 ? 'fails' : 'fail'}`
-  return `${of}: ${worst.url}, ${countOf(times, 'time')} in a row${code === null ? ', without an answer' : `, the last answer ${code}`}`
+  return `${of}: ${saidOf(worst)}`
 }
+
+/** `https://example.com/hook, 4 times in a row, the last answer 500`. */
+export const saidOf = ({
+  url,
+  health: { consecutive_failures: times, last_status_code: code },
+}: Endpoint): string =>
+  `${url}, ${countOf(times, 'time')} in a row${code === null ? ', without an answer' : `, the last answer ${code}`}`
