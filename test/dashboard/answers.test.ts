@@ -113,10 +113,11 @@ describe.skipIf(program === null)('the overview', () => {
     await visit('#/?range=month')
     const [month] = await texts('figure.chart')
     // yesterday’s are of the month before on the first
-    const spent = new Date().getUTCDate() === 1 ? '$30.00' : '$34.00'
+    const [spent, left] =
+      new Date().getUTCDate() === 1 ? ['$30.00', '$999,999,970.00'] : ['$34.00', '$999,999,966.00']
     const name = new Date().toLocaleString('en', { month: 'long', timeZone: 'UTC' })
     expect(month).toStartWith(
-      `Cost of each day ${spent} in ${name}, 0.0% of $1,000,000,000.00 Forecast from whole days: $`,
+      `Cost of each day ${spent} in ${name}, 0.0% of $1,000,000,000.00, ${left} left Forecast from whole days: $`,
     )
     expect(month).toContain('within the budget')
     const tiles = await texts('.tile')

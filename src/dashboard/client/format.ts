@@ -30,7 +30,7 @@ export const formatDollars = (value: number): string =>
 export const formatParts = (value: number): string => parts.format(value)
 /** Writes dollars short enough for an axis: `$2.5K`. */
 export const formatDollarTick = (value: number): string =>
-  (value !== 0 && value < 0.01 ? small : value < 1_000 ? short : shorter).format(value)
+  (value !== 0 && value < 1 ? small : value < 1_000 ? short : shorter).format(value)
 /** Writes a fraction of 0 to 1 as a percentage: `12.5%`, `7.0%`. */
 export const formatShare = (value: number): string => `${decimal.format(value * 100)}%`
 /** Writes a number of hundredths, 0 to 100, as a percentage. */

@@ -138,6 +138,8 @@ export function EachDay({ days, range, budget, query, mayChange, isWhole }: Each
             <small>
               in {formatMonth(budget.month.from)}, {formatShare(budget.current_cost / budget.limit)} of{' '}
               {formatDollars(budget.limit)}
+              {budget.current_cost < budget.limit &&
+                `, ${formatDollars(budget.limit - budget.current_cost)} left`}
             </small>
           </p>
           {budget.forecast !== undefined && (

@@ -117,11 +117,12 @@ export function OverviewPage({ route: { query }, who }: PageProps) {
                         unit={`in ${MOVED_DAYS} days, ${countOf(mine.value.total.sessions, 'session')}`}
                       >
                         {attention.state !== 'failed' &&
-                          attention.value?.mine.map(({ name, scope, percent_used, limit }) => (
-                            <>
+                          attention.value?.mine.map(({ name, scope, percent_used, limit, current_cost }) => (
+                            <div key={name}>
                               {scope.team === undefined ? 'your budget' : `team ${name}`}:{' '}
-                              {formatPercent(percent_used)} of {formatDollars(limit)}{' '}
-                            </>
+                              {formatPercent(percent_used)} of {formatDollars(limit)}
+                              {current_cost < limit && `, ${formatDollars(limit - current_cost)} left`}
+                            </div>
                           ))}
                       </Tile>
                     )}

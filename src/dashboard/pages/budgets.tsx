@@ -118,10 +118,14 @@ export function BudgetsPage({ route: { query }, who }: PageProps) {
           {
             name: formatMonth(before),
             value: (budget: ScopedBudget) => pastOf(budget)?.used?.percent_used,
-            number: (budget: ScopedBudget) => orUnknown(pastOf(budget)?.used?.percent_used, formatPercent),
+            number: (budget: ScopedBudget) =>
+              orUnknown(
+                pastOf(budget)?.used,
+                ({ current_cost, percent_used }) =>
+                  `${formatDollars(current_cost)}, ${formatPercent(percent_used)}`,
+              ),
           },
         ]),
-    { name: 'Since', cell: ({ month: since }) => formatMonth(`${since}-01`) },
     ...(isAdmin(who)
       ? [
           {
@@ -131,6 +135,7 @@ export function BudgetsPage({ route: { query }, who }: PageProps) {
               return (
                 <details class="change">
                   <summary>Change</summary>
+                  <p class="note">It holds since {formatMonth(`${since}-01`)}.</p>
                   <Form
                     kind=""
                     send="Set"
@@ -240,9 +245,7 @@ function sentenceOf(
   if (over !== undefined) {
     if (only !== undefined && another === undefined) return `In ${over} ${ofOne(only, 'was')}`
     const passed = used.filter(({ status }) => status === 'exceeded')
-    return passed.length === 0
-      ? `In ${over} none ${of} was exceeded: ${named(used)}`
-      : `In ${over} ${passed.length} ${of} ${passed.length === 1 ? 'was' : 'were'} exceeded: ${named(passed)}`
+    return `In ${over} ${passed.length === 0 ? 'none' : passed.length} ${of} ${passed.length < 2 ? 'was' : 'were'} exceeded; spent of them: ${named(used)}`
   }
   if (only !== undefined && another === undefined)
     return `${ofOne(only, 'is')}; ${

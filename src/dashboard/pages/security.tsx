@@ -144,14 +144,14 @@ interface SoftProps {
 
 function Soft({ overview, heatmap }: SoftProps) {
   const summary = loadedOf(overview)?.summary
-  const files = loadedOf(heatmap)?.summary
+  const { summary: files, data: [riskiest] = [] } = loadedOf(heatmap) ?? {}
   return (
     <>
       {summary !== undefined &&
         `${countOf(summary.total_sessions, 'session')} were looked at; their mean score is ${formatScore(summary.avg_score)} of 100, the lowest ${formatScore(summary.min_score)}. `}
       {files !== undefined &&
         files.files > 0 &&
-        `${countOf(files.files, 'file')} have open findings, ${formatWhole(files.files_above_threshold)} of them a risk above ${files.threshold}. `}
+        `${countOf(files.files, 'file')} have open findings, ${formatWhole(files.files_above_threshold)} of them a risk above ${files.threshold}${riskiest === undefined ? '' : `, most ${riskiest.file} (${formatScore(riskiest.risk_score)})`}. `}
       Scores are of single sessions and stay; only open findings count in lists. Secrets themselves are never
       stored.
     </>

@@ -10,7 +10,7 @@ const WORDS: Readonly<Record<string, (count: number) => string>> = {
   tool_errors: (count) => `${countOf(count, 'tool call')} failed`,
   rejections: (count) => `${countOf(count, 'edit or command', 'edits or commands')} refused by the person`,
   interruptions: (count) => `stopped ${countOf(count, 'time')} by the person`,
-  rework: (count) => `${formatNumber(count)} edits to each edited file`,
+  rework: (count) => `${formatNumber(count)} ${count === 1 ? 'edit' : 'edits'} to each edited file`,
   api_errors: (count) => `${countOf(count, 'error')} of the model’s service`,
   compactions: (count) => `the context was full ${countOf(count, 'time')}`,
   outcome: (count) =>
@@ -57,7 +57,7 @@ export function QualityFactors({ quality }: { quality: QualityMetadata }) {
         {SMOOTHNESS[goodness(quality.score)]}
         {worst !== undefined && (
           <>
-            ; {wordsOf(worst)} took {formatScore(-worst.points)} points, more than anything else
+            ; {wordsOf(worst)}, which took {formatScore(-worst.points)} points, more than anything else
           </>
         )}
         .
