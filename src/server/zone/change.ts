@@ -18,7 +18,6 @@ import { COMMIT_ROLLUP } from '../../features/commits/rollup.ts'
 import { FINDING_ROLLUPS } from '../../features/security/finding-rollups.ts'
 import { countSessions } from '../../features/sessions/export.ts'
 import { FIGURES } from '../../features/sessions/rollup.ts'
-import { PULL_REQUEST_PARTS } from '../../features/usage/check.ts'
 import { OUTCOME_ROLLUP } from '../../features/usage/outcome-rollup.ts'
 import { findWalked, moveUsage } from '../../features/usage/walk.ts'
 import { waitForEver, writeDays } from './days-queries.ts'
@@ -27,7 +26,7 @@ import { waitForEver, writeDays } from './days-queries.ts'
 // which see all of it or nothing. One that is killed has changed nothing, and the next call begins again.
 
 /** The sums that are computed again as a whole. */
-const REBUILT = [FIGURES, PULL_REQUEST_PARTS, OUTCOME_ROLLUP, COMMIT_ROLLUP, ...FINDING_ROLLUPS]
+const REBUILT = [FIGURES, OUTCOME_ROLLUP, COMMIT_ROLLUP, ...FINDING_ROLLUPS]
 
 interface Deps {
   sql: Sql
