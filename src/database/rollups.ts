@@ -1,5 +1,6 @@
 import type { Fragment, ISql } from './client.ts'
 import type { DerivedTable, OrgId } from './derived-tables.ts'
+import { unnest } from './rows.ts'
 
 /** Stands for no project in tables of sums in which '' stands for all. A project's name is shorter. */
 export const WITHOUT_PROJECT = '-'.repeat(201)
@@ -131,8 +132,6 @@ export async function addDifference(
   const { name, key, prefix = [], sums, ranges = [] } = changed
   const list = (columns: readonly string[], textOf: (column: string) => string, separator = ', ') =>
     tx.unsafe(columns.map(textOf).join(separator))
-  const aggregateOf = (column: string) =>
-    sums.includes(column) ? 'sum' : ranges.some(([least]) => least === column) ? 'min' : 'max'
   const keys = list(key, (column) => column)
   const values = list(valuesOf(changed, key), (column) => column)
   const insert = (rows: Fragment) => tx`
@@ -187,7 +186,7 @@ export async function addDifference(
     with changed as (
       ${insert(tx`
         ${keys},
-        ${list(valuesOf(changed), (column) => `${aggregateOf(column)}(d.${column})`)}
+        ${list(valuesOf(changed), (column) => aggregated(changed, column, 'd'))}
       from (${differences}) d
       group by ${keys}
       -- sessions may have been replaced by others that are counted alike
@@ -215,7 +214,7 @@ export async function addDifference(
       )
       update ${tx(name)} r
       set (${list(ranges.flat(), (column) => column)}) = (
-        select ${list(ranges.flat(), (column) => `${aggregateOf(column)}(e.${column})`)}
+        select ${list(ranges.flat(), (column) => aggregated(changed, column, 'e'))}
         from (${from(tx, orgId)}) e
       )
       from b
@@ -227,6 +226,12 @@ export async function addDifference(
             .join(' or '),
         )})`
   }
+}
+
+/** The value of several rows together. */
+const aggregated = ({ sums, ranges = [] }: Rollup, column: string, alias: string): string => {
+  const aggregate = sums.includes(column) ? 'sum' : ranges.some(([least]) => least === column) ? 'min' : 'max'
+  return `${aggregate}(${alias}.${column})`
 }
 
 /** `set` of a row that is there: it gets the sums of both, the lesser and the greater values. */
@@ -241,29 +246,33 @@ const mergedBy = (tx: ISql, { sums, ranges = [] }: Rollup, stored: string): Frag
     ].join(', '),
   )
 
-/** The project's old name and its new one, which may have data already. */
+/** An old name and its new one, which may have data already. */
 export interface Renaming {
   from: string
   to: string
 }
 
-/** Adds the rows of one project to those of another, and deletes them. Needs the organization's lock. */
-export async function moveProject(
+/** Adds the rows of projects or members to those of others, and deletes them. Needs the organization's lock. */
+export async function moveRows(
   tx: ISql,
   orgId: string,
   moved: Rollup,
-  { from, to }: Renaming,
+  column: 'project' | 'member',
+  renamings: readonly Renaming[],
 ): Promise<void> {
-  const rest = moved.columns.filter((column) => column !== 'project')
+  const rest = moved.columns.filter((each) => each !== column)
+  const textOf = (each: string) => (moved.key.includes(each) ? `f.${each}` : aggregated(moved, each, 'f'))
+  const given = unnest(tx, renamings, { old: ['text', ({ from }) => from], new: ['text', ({ to }) => to] })
   await tx`
-    insert into ${tx(moved.name)} as t (org_id, project, ${tx.unsafe(rest.join(', '))})
-    select f.org_id, ${to}, ${tx.unsafe(rest.map((column) => `f.${column}`).join(', '))}
+    insert into ${tx(moved.name)} as t (org_id, ${tx(column)}, ${tx.unsafe(rest.join(', '))})
+    select ${orgId}, n.new, ${tx.unsafe(rest.map(textOf).join(', '))}
     from ${tx(moved.name)} f
+    join ${given} on n.old = f.${tx(column)}
     where f.org_id = ${orgId}
-      and f.project = ${from}
+    group by ${tx.unsafe(['n.new', ...rest.filter((each) => moved.key.includes(each)).map((each) => `f.${each}`)].join(', '))}
     on conflict (org_id, ${tx.unsafe(moved.key.join(', '))}) do update set ${mergedBy(tx, moved, 't')}`
   await tx`
     delete from ${tx(moved.name)} t
     where t.org_id = ${orgId}
-      and t.project = ${from}`
+      and t.${tx(column)} = any(${renamings.map(({ from }) => from)}::text[])`
 }

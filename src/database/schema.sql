@@ -907,7 +907,6 @@ CREATE INDEX sessions_by_project_turns ON sessions USING btree (org_id, project,
 CREATE INDEX sessions_by_quality ON sessions USING btree (org_id, quality_score, id COLLATE "C") INCLUDE (created_at, estimated_cost, turns);
 CREATE INDEX sessions_by_time ON sessions USING btree (org_id, created_at, id) INCLUDE (day);
 CREATE INDEX sessions_by_turns ON sessions USING btree (org_id, turns, id COLLATE "C") INCLUDE (created_at, estimated_cost, quality_score);
-CREATE INDEX sessions_by_user ON sessions USING btree (org_id, COALESCE(user_id, user_email), created_at);
 CREATE INDEX sessions_unpriced ON sessions USING btree (org_id, id) WHERE unpriced_tokens > 0;
 
 create unlogged table sign_in_tries (

@@ -153,7 +153,7 @@ function hooksOf(route: Declared, { need, before }: Callers, deps: ApiDeps) {
           ...(zone !== UTC && { zone }),
           ...(typeof route.cached === 'function' && route.cached(zone)),
         }
-        const member = seen.onlyMember?.keys.join(' ')
+        const member = seen.onlyMember?.id
         const more = { ...further, hidesMembers: seen.hidesMembers || undefined, onlyMember: member }
         const json = { key: cacheKeyOf(operationId, params, query, more), variesByAccept: csv !== undefined }
         const isCsv = csv !== undefined && prefersCsv(request.headers.get('accept'))

@@ -5,7 +5,7 @@ import { memberAddresses } from '../../database/member-addresses.ts'
 /** A member who sees no figures but their own. */
 export interface VisibleMember {
   id: string
-  /** The id and all addresses: a session has one of them. */
+  /** The id and all addresses, by which a filter may name them. */
   keys: readonly string[]
 }
 

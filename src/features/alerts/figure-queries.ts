@@ -1,6 +1,6 @@
 import { DAY_MS } from '../../base/dates.ts'
 import type { ISql } from '../../database/client.ts'
-import { memberKeys } from '../../database/member-addresses.ts'
+import { personGiven, personOf } from '../../database/member-addresses.ts'
 import { fromMachines } from '../members/machine-queries.ts'
 import type { Watched } from './model.ts'
 
@@ -22,7 +22,7 @@ export async function countSilentMachines(
       (count(*) filter (where k.last_seen_at <= ${since}))::integer as silent,
       min(k.last_seen_at) filter (where k.last_seen_at > ${since}) as next
     ${fromMachines(sql, orgId)}
-      ${scope.member === undefined ? sql`` : sql`and k.user_key = ${memberKeys(sql, orgId, scope.member)}`}`
+      ${scope.member === undefined ? sql`` : sql`and ${personOf(sql, orgId, sql`k.user_key`)} = ${personGiven(sql, orgId, scope.member)}`}`
   const next = row?.next ?? undefined
   return { silent: row?.silent ?? 0, next: next && new Date(next.getTime() + ms) }
 }

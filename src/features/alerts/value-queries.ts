@@ -2,7 +2,7 @@ import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
 import { addDays, dayOf, daysFrom, daysOf } from '../../base/dates.ts'
 import { unitsOf } from '../../base/decimals.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
-import { memberKeys } from '../../database/member-addresses.ts'
+import { personGiven } from '../../database/member-addresses.ts'
 import { summedProject, WITHOUT_PROJECT } from '../../database/rollups.ts'
 import { dayIn, inDays } from '../../database/rows.ts'
 import { forecastOf } from '../budgets/forecast.ts'
@@ -10,7 +10,7 @@ import { countIdleSeats } from '../seats/seat-queries.ts'
 import type { Dimension } from '../usage/model.ts'
 import { isOfTeam } from '../usage/scope-queries.ts'
 import { sessionsWithShares, usageRows } from '../usage/sources.ts'
-import { bucketOf, keyOf, memberTables, OTHERS, projectSums } from '../usage/sums.ts'
+import { bucketOf, keyOf, OTHERS, projectSums, teamTable } from '../usage/sums.ts'
 import { type Clock, rounded, type Series, WINDOWS_BEFORE, windowAt } from './evaluate.ts'
 import { countFailingEndpoints, countSilentMachines, findLimits } from './figure-queries.ts'
 import type { Each, Metric, Watched } from './model.ts'
@@ -44,7 +44,7 @@ function textOf({ sql, onlyMember }: Context, by: Each | Dimension | null, table
   if (by === null) return sql`''::text`
   const key = sql`coalesce(${keyOf(sql, by, table)}, '')`
   if (by !== 'team' || onlyMember === null) return key
-  return sql`case when ${sql.unsafe(table)}.member = any (${onlyMember.keys}::text[]) then ${key} else ${OTHERS}::text end`
+  return sql`case when ${sql.unsafe(table)}.member = ${onlyMember.id} then ${key} else ${OTHERS}::text end`
 }
 
 const filtersOf = ({ watched: { scope }, from, to }: Context) => ({ ...scope, date_from: from, date_to: to })
@@ -101,7 +101,7 @@ function findingCounts(context: Context, by: Dimension | null): Fragment {
       and f.status = 'open'
       ${inDays(sql, sql`f.created_at`, { date_from: from, date_to: to }, zone)}
       ${project === undefined ? sql`` : sql`and f.project = ${project}`}
-      ${member === undefined ? sql`` : sql`and f.member = ${memberKeys(sql, orgId, member)}`}
+      ${member === undefined ? sql`` : sql`and f.member = ${personGiven(sql, orgId, member)}`}
       ${used('model', model)}
       ${used('agent', agent)}
       ${team === undefined ? sql`` : sql`and ${isOfTeam(sql, orgId, sql`f.member`, team)}`}
@@ -144,7 +144,7 @@ const limitHits = (context: Context): Fragment => {
     from limit_windows f
     where f.org_id = ${orgId}
       ${inDays(sql, sql`f.hit_at`, { date_from: from, date_to: to }, zone)}
-      ${member === undefined ? sql`` : sql`and f.member = ${memberKeys(sql, orgId, member)}`}
+      ${member === undefined ? sql`` : sql`and f.member = ${personGiven(sql, orgId, member)}`}
       ${team === undefined ? sql`` : sql`and ${isOfTeam(sql, orgId, sql`f.member`, team)}`}
     group by 1, 2, 3`
 }
@@ -204,7 +204,7 @@ export async function readValues(
           from (${rowsOf({ ...context, from: today, to: today }, null)}) q`
       : sql``
   const rows = await sql<{ key: string; period: string; value: string }[]>`
-    with ${memberTables(sql, orgId)}
+    with ${teamTable(sql, orgId)}
     select q.key, q.period::text as period, q.value::text as value
     from (${rowsOf(context, null)}) q
     ${ofToday}`
@@ -257,7 +257,7 @@ export async function readTop(
   const [from, to] = [windowAt(window, today), addDays(windowAt(window, today, 1), -1)]
   const context = { sql, orgId, watched, from, to, zone, onlyMember: null }
   const rows = await sql<{ key: string; part: string; value: string }[]>`
-    with ${memberTables(sql, orgId)}
+    with ${teamTable(sql, orgId)}
     select t.key, t.part, t.value::text as value
     from (
       select q.key, q.part, q.value, row_number() over (partition by q.key order by q.value desc, q.part collate "C") as place

@@ -1,7 +1,7 @@
 import { monthOf } from '../../base/dates.ts'
 import { MONEY_DECIMALS, unitsOf, unscaled } from '../../base/decimals.ts'
 import type { ISql } from '../../database/client.ts'
-import { memberAddresses } from '../../database/member-addresses.ts'
+import { personOf } from '../../database/member-addresses.ts'
 import { unnest } from '../../database/rows.ts'
 import type { EventData } from '../../webhooks/outbox/catalogue.ts'
 import { emit, type NewEvent } from '../../webhooks/outbox/events.ts'
@@ -35,14 +35,12 @@ export async function writeBudgetAlerts(
     people as materialized (
       select g.month, a.id, a.team
       from given g
-      join (
-        select k.key, a.id, a.team
-        from ${memberAddresses(tx, orgId)} a
-        cross join lateral unnest(array[a.id, a.address]) as k (key)
-        -- most organizations have none: their members are not read
-        where exists (select from budgets b where b.org_id = ${orgId} and b.scope in ('member', 'team'))
-      ) a on a.key = g.scope_key
+      join members a
+        on a.org_id = ${orgId}
+        and a.id = ${personOf(tx, orgId, tx`g.scope_key`)}
       where g.scope = 'member'
+        -- most organizations have none: their members are not read
+        and exists (select from budgets b where b.org_id = ${orgId} and b.scope in ('member', 'team'))
     ),
     scopes as materialized (
       select g.month, g.scope, g.scope_key from given g where g.scope <> 'member'

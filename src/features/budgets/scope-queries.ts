@@ -4,7 +4,7 @@ import { validationError } from '../../base/errors.ts'
 import { derivedId } from '../../base/ids.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
 import { unnest } from '../../database/rows.ts'
-import { findMemberIds, keysOf, NO_MEMBER } from '../usage/scope-queries.ts'
+import { findMemberIds, idsOf, NO_MEMBER } from '../usage/scope-queries.ts'
 
 // The budgets of an organization and of its projects, members and teams, and what these cost.
 
@@ -52,6 +52,10 @@ export const budgetInForce = (sql: ISql, orgId: string): Fragment => sql`
     limit 1
   )`
 
+/** The ids of the members of a row `s` of a scope that is a member or a team. */
+const idsOfScope = (sql: ISql, orgId: string): Fragment =>
+  idsOf(sql, orgId, sql`case when s.scope = 'team' then m.team else m.id end = s.scope_key`)
+
 /** The cost of a row `s` of a scope and a month, or a day, from the sums of these; US dollars with 6 decimals. */
 export const costOfScope = (sql: ISql, orgId: string, grain: 'month' | 'day' = 'month'): Fragment => sql`
   (coalesce(
@@ -72,9 +76,7 @@ export const costOfScope = (sql: ISql, orgId: string, grain: 'month' | 'day' = '
           and r.dims = 'member'
           and r.grain = ${sql.unsafe(`'${grain}'`)}
           and r.bucket = s.${sql.unsafe(grain)}
-          and r.member = any (array(
-            ${keysOf(sql, orgId, sql`case when s.scope = 'team' then a.team else a.id end = s.scope_key`)}
-          ))
+          and r.member = any ${idsOfScope(sql, orgId)}
       )
     end,
     0
@@ -92,9 +94,7 @@ export const daysOfScope = (sql: ISql, orgId: string): Fragment => sql`
       and r.bucket < (s.month + interval '1 month')::date
       and case
         when s.scope in ('organization', 'project') then r.project = s.scope_key
-        else r.member = any (array(
-          ${keysOf(sql, orgId, sql`case when s.scope = 'team' then a.team else a.id end = s.scope_key`)}
-        ))
+        else r.member = any ${idsOfScope(sql, orgId)}
       end
     group by r.bucket
   )`

@@ -5,7 +5,7 @@ import type { Fragment, Sql } from '../../database/client.ts'
 import { type CsvColumns, fields } from '../../http/responses/csv.ts'
 import { COSTS, isFacet, MEASURES as SUMS, type SumKey, type UsageFilters } from '../usage/model.ts'
 import { isOfBranches } from '../usage/sources.ts'
-import { branchRows, comparedRange, dollarsOf, keyOf, memberTables, OTHERS, selected } from '../usage/sums.ts'
+import { branchRows, comparedRange, dollarsOf, keyOf, OTHERS, selected, teamTable } from '../usage/sums.ts'
 import { type BreakdownItem, type BreakdownQuery, columnsOf, isTime } from './breakdown-model.ts'
 import { sumsBy } from './breakdown-sums.ts'
 import { changedMost } from './changed-most-queries.ts'
@@ -17,7 +17,7 @@ export const TELLING: readonly SumKey[] = ['member', 'team', 'branch', 'ticket',
 function breakdownKeyOf(sql: Sql, key: SumKey, who: 'all' | VisibleMember | 'others'): Fragment {
   if (who === 'others' && TELLING.includes(key)) return sql`${OTHERS}::text`
   if (isFacet(key)) return sql`nullif(r.facet, '')`
-  return key === 'member' && typeof who === 'object' ? sql`${who.id}::text` : keyOf(sql, key)
+  return keyOf(sql, key)
 }
 
 /** The expressions that sums `g` are sorted by, but for their keys. */
@@ -98,7 +98,7 @@ function breakdownOf(sql: Sql, orgId: string, given: BreakdownQuery, onlyMember:
     only = sql``,
   ) =>
     sumsBy(sql, orgId, filters, {
-      ...{ key, andKey, columns: names, buckets, only },
+      ...{ key, andKey, columns: names, buckets, only, isJoined: isOnce || keys.includes('team') },
       ...{ facet: isOnce ? undefined : facet, isOften: isOften && !isOnce },
     })
   const none = sql`null::text`
@@ -111,7 +111,7 @@ function breakdownOf(sql: Sql, orgId: string, given: BreakdownQuery, onlyMember:
     return sql`
       ${sumsOf(...keysOf(onlyMember), { ...filters, member: onlyMember.id })}
       union all
-      ${sumsOf(...keysOf('others'), filters, [...told, 'member'], true, sql`where r.member <> all (${onlyMember.keys}::text[])`)}`
+      ${sumsOf(...keysOf('others'), filters, [...told, 'member'], true, sql`where r.member <> ${onlyMember.id}`)}`
   }
   // no key is an empty text
   const topped = (table: Fragment) => sql`
@@ -167,7 +167,7 @@ function breakdownOf(sql: Sql, orgId: string, given: BreakdownQuery, onlyMember:
   const listed = sort === 'change' ? sql`(select * from ${used} s union all ${sql.unsafe(GONE)})` : used
   /** The tables that the other parts read. */
   const tables = sql`
-    with ${columns.includes('member') ? sql`${memberTables(sql, orgId)},` : sql``}
+    with ${keys.includes('team') ? sql`${teamTable(sql, orgId)},` : sql``}
     ${named}
     ${before}
     total as materialized (

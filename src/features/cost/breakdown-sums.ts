@@ -17,6 +17,8 @@ interface How {
   columns: readonly Dimension[]
   buckets: Span['grain'] | undefined
   facet: Facet | undefined
+  /** Whether rows of several values of `columns` have one key. */
+  isJoined: boolean
   /** Whether a session counts under each of several keys; in all once. */
   isOften: boolean
   /** `where …`, a condition on `r`. */
@@ -27,7 +29,7 @@ export function sumsBy(
   sql: Sql,
   orgId: string,
   filters: UsageFilters,
-  { key, andKey, columns, buckets, facet, isOften, only }: How,
+  { key, andKey, columns, buckets, facet, isJoined, isOften, only }: How,
 ): Fragment {
   const once = ['main_sessions', 'main_turns']
   const counts = isOften ? [...once, 'sessions', 'turns'] : once
@@ -43,14 +45,14 @@ export function sumsBy(
   const isSomething = sql.unsafe([...counts, ...USED].map((column) => `${sumOf(column)} <> 0`).join(' or '))
   if (buckets !== undefined)
     return sql`${keyed}, ${sums(sumOf)} from (${rows}) r ${only} group by 1, 2 having ${isSomething}`
-  // summed by columns before keys are made of them: a member is looked up once, and rows are read as they are stored
+  // summed by columns before keys are made of them: rows are read as they are stored
   const own = [...new Set(columns), ...(facet === undefined ? [] : ['facet'])].map((column) => `r.${column}`)
   const summed = sql`
     select ${sql.unsafe([...own, ...[...counts, ...MEASURES].map((column) => `${sumOf(column)} as ${column}`)].join(', '))}
     from (${rows}) r
     ${own.length === 0 ? sql`` : sql`group by ${sql.unsafe(own.join(', '))}`}
     having ${isSomething}`
-  return columns.includes('member')
+  return isJoined
     ? sql`${keyed}, ${sums(sumOf)} from (${summed}) r ${only} group by 1, 2`
     : sql`${keyed}, ${sums((column) => `r.${column}`)} from (${summed}) r ${only}`
 }

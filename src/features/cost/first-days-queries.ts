@@ -1,7 +1,7 @@
 import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
 import type { Sql } from '../../database/client.ts'
 import { usageRows } from '../usage/sources.ts'
-import { keyOf, memberTables } from '../usage/sums.ts'
+import { keyOf, teamTable } from '../usage/sums.ts'
 import { type FirstDays, type FirstDaysQuery, TELLING } from './first-days-model.ts'
 
 /** Keys that are listed: those that came first. */
@@ -17,7 +17,7 @@ export async function listFirstDays(
   const filters = onlyMember !== null && TELLING.includes(by) ? { member: onlyMember.id } : {}
   const columns = [by === 'team' ? ('member' as const) : by]
   const data = await sql<FirstDays['data']>`
-    with ${memberTables(sql, orgId)}
+    with ${teamTable(sql, orgId)}
     select k.key, min(k.bucket)::text as first_day
     from (
       select ${keyOf(sql, by)} as key, r.bucket

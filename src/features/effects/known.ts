@@ -65,7 +65,7 @@ export async function findChanges(sql: ISql, orgId: string, prices: PriceHistory
   const today = dayOf(now, zone)
   const week = weekOf(today)
   const members = await readMembers(sql, orgId)
-  const weeks = await readWeeks(sql, orgId, members)
+  const weeks = await readWeeks(sql, orgId)
   const starts = new Map<string, number>()
   let first = week
   for (const one of weeks) {
@@ -74,7 +74,7 @@ export async function findChanges(sql: ISql, orgId: string, prices: PriceHistory
   }
   const models = modelsOf(weeks)
   const noticed = [
-    ...noticeUsed(await readUsed(sql, orgId, members), starts),
+    ...noticeUsed(await readUsed(sql, orgId), starts),
     ...noticeSharesOf(weeks, starts),
     ...noticePrices(weeks, models, starts, (model) => lastChange(prices.changesOf(model), zone, first, week)),
   ]
@@ -119,7 +119,7 @@ export function rememberChanges(): typeof findChanges {
 /** The teams of members by id, as a text. */
 const teamsOf = (members: Members): string =>
   [...members]
-    .flatMap(([key, { id, team }]) => (key === id ? [`${key} ${team}`] : []))
+    .map(([id, team]) => `${id} ${team}`)
     .sort()
     .join('\n')
 
@@ -175,7 +175,7 @@ function storedChange(
   projects: readonly string[],
 ): Change {
   const week = weekOf(from_day ?? '')
-  const ofTeam = () => [...members.values()].flatMap((one) => (one.team === who.team ? [one.id] : []))
+  const ofTeam = () => [...members].flatMap(([id, team]) => (team === who.team ? [id] : []))
   const all = () => (unit === 'repository' ? projects : [...starts.keys()])
   const units = new Set(who.members ?? who.projects ?? (who.team === null ? all() : ofTeam()))
   return {

@@ -112,11 +112,10 @@ async function figuresOf(
   }
   if (change.days !== undefined) {
     const { from, to, members: ids } = change.days
-    const keys = [...members].flatMap(([key, { id }]) => (ids.includes(id) ? [key] : []))
-    const rows = today < from ? [] : await readBegun(sql, orgId, keys, from, to)
+    const rows = today < from ? [] : await readBegun(sql, orgId, ids, from, to)
     const days = new Map(ids.map((id) => [id, new Map<number, Sums>()]))
     for (const row of rows) {
-      const of = days.get(members.get(row.member)?.id ?? row.member)
+      const of = days.get(row.member)
       const known = of?.get(row.at)
       if (known === undefined) of?.set(row.at, allSums(row))
       else addTo(known, allSums(row))
@@ -128,15 +127,15 @@ async function figuresOf(
   const ask = async (dates: readonly number[]) => {
     const rows = await readWork(sql, orgId, cutsOf([earliest, ...dates], after, week))
     const work = rows.map((row): UnitWork => {
-      const unit = isOfMembers ? (members.get(row.member)?.id ?? row.member) : row.project
+      const unit = isOfMembers ? row.member : row.project
       return { unit, project: row.project, week: row.at, sums: allSums(row) }
     })
     const units = unitsOf(
       work.filter(({ unit }) => unit !== ''),
       change.adopted,
-      (unit) => (isOfMembers ? (members.get(unit)?.team ?? null) : null),
+      (unit) => (isOfMembers ? (members.get(unit) ?? null) : null),
     )
-    const people = new Set(rows.map(({ member }) => members.get(member)?.id ?? member))
+    const people = new Set(rows.map(({ member }) => member))
     people.delete('')
     const { unit } = change.change
     return measureChange({ units, unit, measure, after, first, now: week, members: people.size })

@@ -19,6 +19,7 @@ import {
   storeResponse,
 } from '../../webhooks/idempotency-queries.ts'
 import type { SecretBox } from '../../webhooks/signing/secret-box.ts'
+import { findMemberIds } from '../usage/scope-queries.ts'
 import { addEffect, changeEffect, deleteEffect } from './changes.ts'
 import { itemsOf, listStoredEffects, noEffect } from './effect-queries.ts'
 import { rememberChanges } from './known.ts'
@@ -133,12 +134,16 @@ async function getArm(
   const { source, from_day, to_day, members, team } = effect
   if (source !== 'assigned' || from_day === null || to_day === null)
     throw fieldError('effect_id', 'has no days that are assigned')
-  const caller = (await readMembers(sql, orgId)).get(memberEmail ?? person?.email ?? '')
-  if (caller === undefined || !(members?.includes(caller.id) ?? caller.team === team))
+  const email = memberEmail ?? person?.email ?? ''
+  const caller = (await findMemberIds(sql, orgId, [email])).get(email)
+  if (
+    caller === undefined ||
+    !(members?.includes(caller) ?? (await readMembers(sql, orgId)).get(caller) === team)
+  )
     throw new ApiError('FORBIDDEN', 'the caller is not one of the members who were assigned')
   const day = given ?? (await todayOf(sql, orgId, now))
   if (day < from_day || day > to_day) throw fieldError('day', `must be from ${from_day} to ${to_day}`)
-  return { arm: armOf(id, caller.id, daysBetween(from_day, day)) }
+  return { arm: armOf(id, caller, daysBetween(from_day, day)) }
 }
 
 export function effectRoutes(deps: RouteDeps & { box: SecretBox }) {

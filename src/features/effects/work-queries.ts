@@ -1,30 +1,27 @@
 import type { Used, WeekOfUnit } from '../../analysis/effects/noticed.ts'
 import { addDays, dayNumber } from '../../base/dates.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
-import { memberAddresses } from '../../database/member-addresses.ts'
 
-// Reads the sums that effects are measured from. A unit's id is that of the member, else the address or id of the sessions.
+// Reads the sums that effects are measured from. A unit is a person: a member's id, else the address or id of the sessions.
 
 export const weekOf = (date: string): number => Math.floor(dayNumber(date) / 7)
 export const mondayOfWeek = (week: number): string => addDays('1969-12-29', week * 7)
 
-/** A member by each of their addresses and by their id. */
-export type Members = ReadonlyMap<string, { id: string; team: string | null }>
+/** The teams of members by their ids. */
+export type Members = ReadonlyMap<string, string | null>
 
 export async function readMembers(sql: ISql, orgId: string): Promise<Members> {
-  const rows = await sql<{ id: string; address: string; team: string | null }[]>`
-    select a.id, a.address, a.team
-    from ${memberAddresses(sql, orgId)} a`
-  return new Map(
-    rows.flatMap(({ id, address, team }) => [[id, { id, team }] as const, [address, { id, team }] as const]),
-  )
+  const rows = await sql<{ id: string; team: string | null }[]>`
+    select m.id, m.team
+    from members m
+    where m.org_id = ${orgId}`
+  return new Map(rows.map(({ id, team }) => [id, team]))
 }
 
 const WEEK = `(r.week - date '1969-12-29') / 7`
 
 /** The weeks of each unit that worked, by the models that it called. */
-export async function readWeeks(sql: ISql, orgId: string, members: Members): Promise<WeekOfUnit[]> {
-  const unitOf = (member: string) => members.get(member)?.id ?? member
+export async function readWeeks(sql: ISql, orgId: string): Promise<WeekOfUnit[]> {
   const units = new Map<string, Map<number, WeekOfUnit & { calls: Map<string, number> }>>()
   const weeksOf = (unit: string) => {
     const own = units.getOrInsertComputed(unit, () => new Map())
@@ -46,7 +43,7 @@ export async function readWeeks(sql: ISql, orgId: string, members: Members): Pro
       and r.member <> ''
     group by r.member, r.model`
   for (const { member, model, ...numbers } of called) {
-    const weekOfUnit = weeksOf(unitOf(member))
+    const weekOfUnit = weeksOf(member)
     const calls = numbersOf(numbers.calls)
     for (const [at, week] of numbersOf(numbers.weeks).entries()) {
       const one = weekOfUnit(week)
@@ -56,19 +53,18 @@ export async function readWeeks(sql: ISql, orgId: string, members: Members): Pro
     }
   }
   // who never writes to the cache for an hour has no share of it
-  const writing = new Set(called.flatMap(({ member, hour }) => (Number(hour) > 0 ? [unitOf(member)] : [])))
-  const keys = new Set(called.flatMap(({ member }) => (writing.has(unitOf(member)) ? [member] : [])))
-  if (keys.size > 0) {
+  const writing = new Set(called.flatMap(({ member, hour }) => (Number(hour) > 0 ? [member] : [])))
+  if (writing.size > 0) {
     const written = await sql<{ member: string; weeks: string; written: string; hour: string }[]>`
       select r.member, array_agg(${sql.unsafe(WEEK)})::text as weeks, array_agg(r.cache_creation)::text as written,
         array_agg(r.cache_creation_1h)::text as hour
       from work_rollups r
       where r.org_id = ${orgId}
-        and r.member = any(${[...keys]}::text[])
+        and r.member = any(${[...writing]}::text[])
         and r.cache_creation > 0
       group by r.member`
     for (const { member, ...numbers } of written) {
-      const weekOfUnit = weeksOf(unitOf(member))
+      const weekOfUnit = weeksOf(member)
       const [all, hour] = [numbersOf(numbers.written), numbersOf(numbers.hour)]
       for (const [at, week] of numbersOf(numbers.weeks).entries()) {
         const one = weekOfUnit(week)
@@ -84,7 +80,7 @@ export async function readWeeks(sql: ISql, orgId: string, members: Members): Pro
 const numbersOf = (array: string): number[] => JSON.parse(`[${array.slice(1, -1)}]`)
 
 /** The weeks in which members used values of traits, in all: the first and the last. */
-export async function readUsed(sql: ISql, orgId: string, members: Members): Promise<Used[]> {
+export async function readUsed(sql: ISql, orgId: string): Promise<Used[]> {
   const rows = await sql<{ trait: string; value: string; used: [string, number, number][] }[]>`
     select q.trait, q.value, json_agg(json_build_array(q.member, q.first, q.last)) as used
     from (
@@ -97,13 +93,7 @@ export async function readUsed(sql: ISql, orgId: string, members: Members): Prom
     group by q.trait, q.value
     order by q.trait, q.value collate "C"`
   return rows.flatMap(({ trait, value, used }) =>
-    used.map(([member, first, last]) => ({
-      trait,
-      value,
-      unit: members.get(member)?.id ?? member,
-      first,
-      last,
-    })),
+    used.map(([unit, first, last]) => ({ trait, value, unit, first, last })),
   )
 }
 
@@ -181,11 +171,11 @@ export async function readWork(sql: ISql, orgId: string, cuts: readonly number[]
   return rows.map((row) => ({ ...row, at: cuts[row.at - 1] ?? 0 }))
 }
 
-/** The whole sessions of these members (`keys`: ids and addresses) that begin on the days `from` to `to`. */
+/** The whole sessions of these members that begin on the days `from` to `to`. */
 export const readBegun = (
   sql: ISql,
   orgId: string,
-  keys: readonly string[],
+  ids: readonly string[],
   from: string,
   to: string,
 ): Promise<WorkRow[]> =>
@@ -199,7 +189,7 @@ export const readBegun = (
     sql`
       from session_usage r
       where r.org_id = ${orgId}
-        and r.member = any(${[...keys]}::text[])
+        and r.member = any(${[...ids]}::text[])
         and r.day >= ${from}
         and r.first_day >= ${from}
         and r.first_day <= ${to}`,

@@ -5,7 +5,7 @@ import { type BudgetScope, budgetInForce, daysOfScope } from '../budgets/scope-q
 import { TELLING } from '../cost/breakdown-queries.ts'
 import { COSTS, type RangeFilters, type SumKey, type UsageFilters } from '../usage/model.ts'
 import { usageOfDays } from '../usage/sources.ts'
-import { keyOf, memberTables, OTHERS, selected } from '../usage/sums.ts'
+import { keyOf, OTHERS, selected, teamTable } from '../usage/sums.ts'
 import type { UsedSums } from './explain.ts'
 import type { ExplainQuery } from './model.ts'
 
@@ -35,20 +35,19 @@ export async function findUsed(
   const isTold = TELLING.some((name) => given[name as keyof UsageFilters] !== undefined)
   const filters = onlyMember !== null && isTold ? { ...given, member: onlyMember.id } : given
   const divided = onlyMember !== null && TELLING.includes(by as SumKey) ? onlyMember : null
-  const isOfMembers = by === 'member' || by === 'team'
-  const columns = [...new Set([isOfMembers ? 'member' : by, 'model', 'price', 'has_calls'])]
+  const columns = [...new Set([by === 'team' ? 'member' : by, 'model', 'price', 'has_calls'])]
   const usedIn = (days: Days, isAfter: boolean) => sql`
     select
       ${selected(sql, columns, (name) => `u.${name}`)}, ${isAfter} as is_after,
-      ${divided === null ? sql`true` : sql`u.member = any (${divided.keys}::text[])`} as is_own,
+      ${divided === null ? sql`true` : sql`u.member = ${divided.id}`} as is_own,
       ${selected(sql, SUMS, (name) => `sum_bigint(u.${name})`)}
     ${usageOfDays(sql, orgId, { ...filters, ...days }, SUMS)}
     group by ${sql.unsafe(columns.map((name) => `u.${name}`).join(', '))}, is_own`
-  const own = by === 'member' && divided !== null ? sql`${divided.id}::text` : keyOf(sql, by as SumKey)
+  const own = keyOf(sql, by as SumKey)
   // other keys are columns: their rows are summed
-  const isSummed = !isOfMembers && divided === null
+  const isSummed = by !== 'team' && divided === null
   const rows = await sql<UsedRow[]>`
-    ${isOfMembers ? sql`with ${memberTables(sql, orgId)}` : sql``}
+    ${by === 'team' ? sql`with ${teamTable(sql, orgId)}` : sql``}
     select
       ${divided === null ? own : sql`case when r.is_own then ${own} else ${OTHERS} end`} as key,
       r.is_after, r.has_calls, r.model, r.price,
@@ -108,7 +107,7 @@ export async function findFirstUses(
             and f.day_turns > 0
           cross join lateral (values ('model', u.model), ('version', coalesce(f.version, ''))) as v (kind, name)
           where u.org_id = ${orgId}
-            and u.member = any (${onlyMember.keys}::text[])`
+            and u.member = ${onlyMember.id}`
   return await sql<{ day: string; kind: 'model' | 'version'; name: string }[]>`
     select f.day::text as day, f.kind, f.name
     from (

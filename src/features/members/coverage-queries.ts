@@ -1,23 +1,22 @@
 import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
 import { TIME_PATTERN } from '../../base/dates.ts'
 import type { Fragment, ISql, Sql } from '../../database/client.ts'
-import { memberItem, memberOfKey } from '../../database/member-addresses.ts'
+import { memberItem, memberOf } from '../../database/member-addresses.ts'
 import { page } from '../../http/query.ts'
 import type { CoverageListQuery, CoveragePage } from './team-model.ts'
 
-/** Sums by member and agent: a member's id and addresses are one. */
+/** Sums by person and agent. */
 const sums = (sql: ISql, orgId: string, onlyMember: VisibleMember | null): Fragment => sql`
   select
-    coalesce(m.id, r.member) as user_key, m.id, m.email, r.agent,
-    array_agg(distinct r.member) as keys, sum(r.main_sessions) as sessions,
+    r.member as user_key, m.id, m.email, r.agent, sum(r.main_sessions) as sessions,
     sum(r.transcript_tokens) as transcript_tokens, sum(r.telemetry_tokens) as telemetry_tokens,
     sum(r.captured_tokens) as captured_tokens
   from usage_rollups r
-  ${memberOfKey(sql, orgId, sql`r.member`)}
+  ${memberOf(sql, orgId, sql`r.member`)}
   where r.org_id = ${orgId}
     and r.dims = 'member_agent_model'
     and r.grain = 'month'
-    ${onlyMember === null ? sql`` : sql`and r.member = any (${onlyMember.keys}::text[])`}
+    ${onlyMember === null ? sql`` : sql`and r.member = ${onlyMember.id}`}
   group by 1, 2, 3, 4
   having sum(r.main_sessions) > 0`
 
@@ -56,18 +55,14 @@ export async function listCoverage(
           offset ${(query.page - 1) * query.per_page}
         ) m
         cross join lateral (
-          select max(n.at) as at
-          from unnest(m.keys) as k (member)
-          cross join lateral (
-            select coalesce(u.ended_at, u.created_at) as at
-            from session_usage u
-            where u.org_id = ${orgId}
-              and u.member = k.member
-              and u.agent = m.agent
-              and u.is_main
-            order by u.day desc, u.created_at desc
-            limit 1
-          ) n
+          select coalesce(u.ended_at, u.created_at) as at
+          from session_usage u
+          where u.org_id = ${orgId}
+            and u.member = m.user_key
+            and u.agent = m.agent
+            and u.is_main
+          order by u.day desc, u.created_at desc
+          limit 1
         ) l
       ) as items`
   return page(row?.items ?? [], query, row?.total ?? 0)

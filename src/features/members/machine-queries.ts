@@ -1,9 +1,17 @@
 import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
 import { TIME_PATTERN } from '../../base/dates.ts'
-import type { ISql, Sql } from '../../database/client.ts'
-import { memberItem, memberOfKey } from '../../database/member-addresses.ts'
+import type { Fragment, ISql, Sql } from '../../database/client.ts'
+import { memberItem, memberOf, personOf } from '../../database/member-addresses.ts'
 import { readPage } from '../../database/rows.ts'
 import type { MachineListQuery, MachinePage } from './team-model.ts'
+
+/** The member or other user of a machine `k`, as JSON. */
+const userOf = (sql: ISql, orgId: string): Fragment => sql`
+  (
+    select ${memberItem(sql, sql`k.user_key`)}
+    from (values (1)) one
+    ${memberOf(sql, orgId, personOf(sql, orgId, sql`k.user_key`))}
+  )`
 
 /** A page of the machines that send records, the one seen last first; with `onlyMember` of those that send theirs. */
 export const listMachines = (
@@ -14,16 +22,12 @@ export const listMachines = (
 ): Promise<MachinePage> =>
   readPage<MachinePage['data'][number]>(sql, query, {
     columns: sql`
-      (
-        select ${memberItem(sql, sql`k.user_key`)}
-        from (values (1)) one
-        ${memberOfKey(sql, orgId, sql`k.user_key`)}
-      ) as member,
+      ${userOf(sql, orgId)} as member,
       k.machine, to_char(k.last_seen_at at time zone 'UTC', ${TIME_PATTERN}) as last_seen_at, k.sessions::float8 as sessions`,
     from: sql`
       from machines k
       where k.org_id = ${orgId}
-        ${onlyMember === null ? sql`` : sql`and k.user_key = any (${onlyMember.keys}::text[])`}`,
+        ${onlyMember === null ? sql`` : sql`and ${personOf(sql, orgId, sql`k.user_key`)} = ${onlyMember.id}`}`,
     order: sql`k.last_seen_at desc, k.machine, k.user_key`,
   })
 
@@ -82,14 +86,10 @@ export const listSilent = async (
 ): Promise<MachinePage['data']> =>
   await sql<MachinePage['data']>`
     select
-      (
-        select ${memberItem(sql, sql`k.user_key`)}
-        from (values (1)) one
-        ${memberOfKey(sql, orgId, sql`k.user_key`)}
-      ) as member,
+      ${userOf(sql, orgId)} as member,
       k.machine, to_char(k.last_seen_at at time zone 'UTC', ${TIME_PATTERN}) as last_seen_at, k.sessions::float8 as sessions
     ${fromMachines(sql, orgId)}
-      ${onlyMember === null ? sql`` : sql`and k.user_key = any (${onlyMember.keys}::text[])`}
+      ${onlyMember === null ? sql`` : sql`and ${personOf(sql, orgId, sql`k.user_key`)} = ${onlyMember.id}`}
       and k.sessions > 0
       and k.last_seen_at < ${now}::timestamptz - ${silentDays}::integer * interval '1 day'
       and k.last_seen_at >= ${now}::timestamptz - ${goneDays}::integer * interval '1 day'

@@ -1,6 +1,6 @@
 import { TIME_PATTERN } from '../../base/dates.ts'
 import { asciiLower } from '../../base/text.ts'
-import type { Fragment, ISql } from '../../database/client.ts'
+import type { ISql } from '../../database/client.ts'
 import { memberAddresses } from '../../database/member-addresses.ts'
 import type { Member, TeamOverview } from './team-model.ts'
 
@@ -106,16 +106,6 @@ async function getActivity(sql: ISql, orgId: string, now: Date): Promise<TeamOve
   const from = new Date(now.getTime() - ACTIVITY_MS)
   const firstHour = new Date(Math.ceil(from.getTime() / HOUR_MS) * HOUR_MS)
   const lastHour = new Date(Math.floor(now.getTime() / HOUR_MS) * HOUR_MS)
-  const sessionOf = (userKey: Fragment) => sql`
-    cross join lateral (
-      select 1
-      from sessions s
-      where s.org_id = ${orgId}
-        and coalesce(s.user_id, s.user_email) = ${userKey}
-        and s.created_at >= ${from}
-        and s.created_at <= ${now}
-      limit 1
-    ) found`
   const [row] = await sql<{ sessions: string; active: string }[]>`
     select
       (
@@ -140,21 +130,19 @@ async function getActivity(sql: ISql, orgId: string, now: Date): Promise<TeamOve
       (
         select count(*)
         from members m
+        cross join lateral (
+          select
+          from session_usage u
+          where u.org_id = ${orgId}
+            and u.member = m.id
+            -- a day of any time zone, for the index
+            and u.day >= (${from}::timestamptz at time zone 'UTC')::date - 1
+            and u.created_at >= ${from}
+            and u.created_at <= ${now}
+            and u.is_main
+          limit 1
+        ) found
         where m.org_id = ${orgId}
-          and (
-            exists (
-              select 1
-              from unnest(array[m.id, m.email]) k (user_key)
-              ${sessionOf(sql`k.user_key`)}
-            )
-            or exists (
-              select 1
-              from member_aliases l
-              ${sessionOf(sql`l.email`)}
-              where l.org_id = ${orgId}
-                and l.member_email = m.email
-            )
-          )
       ) as active`
   return {
     sessions_last_7d: Number(row?.sessions ?? 0),

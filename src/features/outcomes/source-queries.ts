@@ -1,11 +1,11 @@
 import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
 import { addDays, daysOf, type Span, spansOf } from '../../base/dates.ts'
 import type { Fragment, Sql } from '../../database/client.ts'
-import { memberKeys } from '../../database/member-addresses.ts'
+import { memberAddresses, personGiven } from '../../database/member-addresses.ts'
 import { FACT_GROUPINGS } from '../usage/fact-rollup.ts'
 import { isOfTeam } from '../usage/scope-queries.ts'
 import { usageRows } from '../usage/sources.ts'
-import { bucketOf, dimsOf, inSpans, keyOf, memberTables, OTHERS, selected } from '../usage/sums.ts'
+import { bucketOf, dimsOf, inSpans, keyOf, OTHERS, selected, teamTable } from '../usage/sums.ts'
 import type { Group, OutcomesQuery } from './model.ts'
 
 // Outcomes are summed from the sums of sessions, of pull requests with the parts of sessions in them, and of commits.
@@ -33,9 +33,16 @@ export interface Context {
   today: string
 }
 
-/** Selects the tables that several sources read: members and teams by address, and the repository of each project. */
+/** The person of a row: those of pull requests and commits have the address of the author. */
+const PERSON = `coalesce((select i.of_address from ids i) ->> r.member, r.member)`
+
+/** Selects the tables that several sources read: members by address, their teams, and the repository of each project. */
 export const sharedTables = ({ sql, orgId }: Context): Fragment => sql`
-  ${memberTables(sql, orgId)},
+  ids as materialized (
+    select jsonb_object_agg(m.address, m.id) as of_address
+    from ${memberAddresses(sql, orgId)} m
+  ),
+  ${teamTable(sql, orgId)},
   -- the repository that most pull requests of a project are in
   repos as materialized (
     select jsonb_object_agg(p.project, p.repo) as of_project
@@ -90,7 +97,7 @@ function groupKeyOf(
               from (${usageRows(sql, orgId, { member: onlyMember.id }, { columns: ['agent'], buckets: undefined })}) u
             ) || ''::text
           )`
-      : sql`r.member = any (${onlyMember.keys}::text[])`
+      : sql`r.member = ${onlyMember.id}`
   return sql`case when ${isOwn} then ${key} else ${OTHERS} end`
 }
 
@@ -98,7 +105,8 @@ function groupKeyOf(
 function keyColumnsOf(sql: Sql, by: Group | null): Fragment[] {
   if (by === null) return []
   if (by === 'month' || by === 'week') return [sql`${bucketOf(sql, by, sql`r.bucket`)} as bucket`]
-  return [sql.unsafe(`r.${by === 'repo' ? 'project' : by === 'team' ? 'member' : by}`)]
+  if (by === 'member' || by === 'team') return [sql.unsafe(`${PERSON} as member`)]
+  return [sql.unsafe(`r.${by === 'repo' ? 'project' : by}`)]
 }
 
 /** Rows `r`, the expressions of their measures, and their columns that make keys. */
@@ -185,8 +193,8 @@ function rollupRows(
     where r.org_id = ${orgId}
       -- a literal, as in inSpans
       and r.dims = ${sql.unsafe(`'${dimsOf(FACT_GROUPINGS, neededColumns(query, by))}'`)}
-      ${member === undefined ? sql`` : sql`and r.member = ${memberKeys(sql, orgId, member)}`}
-      ${team === undefined ? sql`` : sql`and ${isOfTeam(sql, orgId, sql`r.member`, team)}`}`
+      ${member === undefined ? sql`` : sql`and ${sql.unsafe(PERSON)} = ${personGiven(sql, orgId, member)}`}
+      ${team === undefined ? sql`` : sql`and ${isOfTeam(sql, orgId, sql.unsafe(PERSON), team)}`}`
   return sql`from (${inSpans(sql, spansBy(query, byDays), rows)}) r where true`
 }
 

@@ -79,7 +79,7 @@ export async function getRisk(
         from (
           select f.*
           from found f
-          ${onlyMember === null ? sql`` : sql`where f.member = any (${onlyMember.keys}::text[])`}
+          ${onlyMember === null ? sql`` : sql`where f.member = ${onlyMember.id}`}
           order by f.created_at desc, f.session_id desc
           limit ${MAX_SESSIONS}
         ) s

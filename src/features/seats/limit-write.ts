@@ -4,6 +4,7 @@ import type { Fragment, ISql } from '../../database/client.ts'
 import { unnest } from '../../database/rows.ts'
 import { findFirstKeptDay } from '../sessions/deleted-queries.ts'
 import { refreshResumed } from '../usage/resumed-write.ts'
+import { findMemberIds } from '../usage/scope-queries.ts'
 import { folded, reachOf, type Window, windowKey, windowsOf } from './windows.ts'
 
 const iso = (ms: number): string => new Date(ms).toISOString()
@@ -83,18 +84,11 @@ const millisOf = (column: string) => `(extract(epoch from w.${column}) * 1000)::
 export const windowColumns = (sql: ISql): Fragment =>
   sql.unsafe(
     [
-      ...[
-        'owner',
-        'vendor',
-        'limit_name',
-        'scope',
-        'resets',
-        'account',
-        'member',
-        'agent',
-        'plan',
-        'overage',
-      ].map((column) => `w.${column}`),
+      ...['owner', 'vendor', 'limit_name', 'scope', 'resets', 'account', 'agent', 'plan', 'overage'].map(
+        (column) => `w.${column}`,
+      ),
+      // the address that it was sent with
+      `case when w.member = '' then '' else w.owner end as member`,
       ...['last_percent', 'peak_percent'].map((column) => `w.${column}::float8 as ${column}`),
       ...['starts', 'ends', 'first_at', 'last_at', 'hit_at'].map(millisOf),
     ].join(', '),
@@ -123,6 +117,7 @@ async function deleteWindows(tx: ISql, orgId: string, windows: readonly Window[]
 
 async function insertWindows(tx: ISql, orgId: string, windows: readonly Window[]): Promise<void> {
   if (windows.length === 0) return
+  const ids = await findMemberIds(tx, orgId, [...new Set(windows.map(({ member }) => member))])
   await tx`
     insert into limit_windows (
       org_id, owner, vendor, limit_name, scope, resets, starts, ends, account, member, agent, plan, first_at, last_at,
@@ -138,7 +133,7 @@ async function insertWindows(tx: ISql, orgId: string, windows: readonly Window[]
       starts: ['timestamptz', ({ starts }) => iso(starts)],
       ends: ['timestamptz', ({ ends }) => iso(ends)],
       account: 'text',
-      member: 'text',
+      member: ['text', ({ member }) => ids.get(member) ?? member],
       agent: 'text',
       plan: 'text',
       first_at: ['timestamptz', ({ first_at }) => iso(first_at)],

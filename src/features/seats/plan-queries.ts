@@ -3,7 +3,7 @@ import { TIME_PATTERN } from '../../base/dates.ts'
 import { ApiError } from '../../base/errors.ts'
 import { type JsonText, type PageRow, pageText } from '../../base/json-text.ts'
 import type { Fragment, ISql, Sql } from '../../database/client.ts'
-import { memberKeys } from '../../database/member-addresses.ts'
+import { personGiven } from '../../database/member-addresses.ts'
 import type { Seen } from '../../http/whole-list.ts'
 import { windowEnd } from '../usage/resumed-write.ts'
 import type { MySeats, Plan, PlanListQuery } from './model.ts'
@@ -33,7 +33,7 @@ const matching = (sql: ISql, orgId: string, { vendor, plan, member }: PlanListQu
   where p.org_id = ${orgId}
     ${vendor === undefined ? sql`` : sql`and p.vendor = ${vendor}`}
     ${plan === undefined ? sql`` : sql`and p.plan = ${plan}`}
-    ${member === undefined ? sql`` : sql`and p.member <> '' and p.member = ${memberKeys(sql, orgId, member)}`}`
+    ${member === undefined ? sql`` : sql`and p.member <> '' and p.member = ${personGiven(sql, orgId, member)}`}`
 
 /** A page of the plans, those that began last first. */
 export async function listPlans(
@@ -118,7 +118,7 @@ export async function findMySeats(
       select p.vendor, p.plan, p.first_day::text as "from", p.last_day::text as "to"
       from plans p
       where p.org_id = ${orgId}
-        and p.member = ${memberKeys(sql, orgId, email)}
+        and p.member = ${personGiven(sql, orgId, email)}
         and p.first_day <= ${today}::date
         and coalesce(p.last_day, ${today}::date) >= ${today}::date
       order by p.vendor, p.first_day, p.id`,
@@ -129,7 +129,7 @@ export async function findMySeats(
         w.hit_at is not null as hit
       from limit_windows w
       where w.org_id = ${orgId}
-        and w.member = ${memberKeys(sql, orgId, email)}
+        and w.member = ${personGiven(sql, orgId, email)}
         and ${windowEnd(sql)} > ${now}
       order by w.vendor, w.limit_name collate "C", w.scope collate "C", w.ends desc, w.owner, w.resets, w.starts`,
   ])

@@ -1,7 +1,7 @@
 import { addDays, dayOf } from '../../base/dates.ts'
 import { JsonText } from '../../base/json-text.ts'
 import type { Fragment, ISql, Sql } from '../../database/client.ts'
-import { memberKeys } from '../../database/member-addresses.ts'
+import { personGiven } from '../../database/member-addresses.ts'
 import type { Seen } from '../../http/whole-list.ts'
 import { isOfTeam } from '../usage/scope-queries.ts'
 import type { SeatQuery } from './model.ts'
@@ -12,7 +12,7 @@ function matches(sql: ISql, orgId: string, { plan, member, team, verdict }: Filt
   return sql`
     true
     ${plan === undefined ? sql`` : sql`and s.plan = ${plan}`}
-    ${member === undefined ? sql`` : sql`and s.member <> '' and s.member = ${memberKeys(sql, orgId, member)}`}
+    ${member === undefined ? sql`` : sql`and s.member <> '' and s.member = ${personGiven(sql, orgId, member)}`}
     ${team === undefined ? sql`` : sql`and ${isOfTeam(sql, orgId, sql`s.member`, team)}`}
     ${verdict === undefined ? sql`` : sql`and s.verdict = ${verdict}`}`
 }

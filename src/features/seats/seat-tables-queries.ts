@@ -1,6 +1,6 @@
 import { addDays, dayOf, daysFrom, instantsOf } from '../../base/dates.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
-import { memberAddresses } from '../../database/member-addresses.ts'
+import { memberOf } from '../../database/member-addresses.ts'
 import { dayIn } from '../../database/rows.ts'
 import { hitEnd } from '../usage/resumed-write.ts'
 import type { SeatQuery } from './model.ts'
@@ -51,10 +51,10 @@ export function seatTables(sql: ISql, orgId: string, query: Filters, { now, zone
   // the member's own plan, else seats that are shared
   const ofPlan = sql`
     cross join lateral (select (select g.starts from segments g)[r.segment] as day) s
-    left join keys k on k.key = r.key
+    ${memberOf(sql, orgId, sql`r.key`)}
     left join lateral (
       select e->>0 as id
-      from jsonb_array_elements((select o.of_key from own_plans o) -> (k.id || ' ' || r.vendor)) e
+      from jsonb_array_elements((select o.of_key from own_plans o) -> (m.id || ' ' || r.vendor)) e
       where s.day between (e->>1)::date and (e->>2)::date
       limit 1
     ) o on true
@@ -68,14 +68,9 @@ export function seatTables(sql: ISql, orgId: string, query: Filters, { now, zone
       limit 1
     ) q on true`
   const planId = sql`coalesce(o.id, q.id)`
-  const owner = sql`${planId} as plan_id, case when ${planId} is null then coalesce(k.id, '') else '' end as member_id, r.vendor`
+  const owner = sql`${planId} as plan_id, case when ${planId} is null then coalesce(m.id, '') else '' end as member_id, r.vendor`
   return sql`
-    with keys as materialized (
-      select distinct k.key, a.id
-      from ${memberAddresses(sql, orgId)} a
-      cross join lateral unnest(array[a.id, a.address]) as k (key)
-    ),
-    plans_in_range as materialized (
+    with plans_in_range as materialized (
       select p.*, greatest(p.first_day, ${from}::date) as first, least(coalesce(p.last_day, ${to}::date), ${to}::date) as last
       from plans p
       where p.org_id = ${orgId}

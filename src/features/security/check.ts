@@ -13,7 +13,7 @@ export const findingsOf = (sql: ISql, orgId: OrgId, details: Fragment) => sql`
   select
     s.id as session_id, (f.position - 1)::integer as position, j.id, j.rule_id, j.category, j.severity, j.title, j.description,
     nullif(j.file, '') as file, substr(sha256(convert_to(nullif(j.file, ''), 'UTF8')), 1, 16) as file_key, j.line,
-    j.turn_number, j.fingerprint, j.status, j.assignee, j.note, s.project, coalesce(s.user_id, s.user_email, '') as member, s.created_at, s.day
+    j.turn_number, j.fingerprint, j.status, j.assignee, j.note, s.project, s.member, s.created_at, s.day
   from (
     select i.session_id, i.detail->'security_metadata'->'findings' as findings
     from session_details i
@@ -24,8 +24,12 @@ export const findingsOf = (sql: ISql, orgId: OrgId, details: Fragment) => sql`
     offset 0
   ) d
   cross join lateral (
-    select s.id, s.project, s.user_id, s.user_email, s.created_at, s.day
+    select s.id, s.project, u.member, s.created_at, s.day
     from sessions s
+    join session_usage u
+      on u.org_id = ${orgId}
+      and u.session_id = s.id
+      and u.is_main
     where s.org_id = ${orgId}
       and s.id = d.session_id
     offset 0

@@ -3,7 +3,7 @@ import { TIME_PATTERN } from '../../base/dates.ts'
 import { ApiError } from '../../base/errors.ts'
 import { type JsonText, type PageRow, pageText } from '../../base/json-text.ts'
 import type { Fragment, ISql, Sql } from '../../database/client.ts'
-import { memberItem, memberKeys, memberOfKey } from '../../database/member-addresses.ts'
+import { memberItem, memberOf, personGiven } from '../../database/member-addresses.ts'
 import { inDays, unnest } from '../../database/rows.ts'
 import type { FindingListQuery, ListedFinding } from './finding-model.ts'
 
@@ -48,9 +48,9 @@ function matchingFindings(
       ${category === undefined ? sql`` : sql`and f.category = ${category}`}
       ${project === undefined ? sql`` : sql`and f.project = ${project}`}
       ${file === undefined ? sql`` : sql`and f.file_key = substr(sha256(convert_to(${file}, 'UTF8')), 1, 16)`}
-      ${member === undefined ? sql`` : sql`and f.member = ${memberKeys(sql, orgId, member)}`}
+      ${member === undefined ? sql`` : sql`and f.member = ${personGiven(sql, orgId, member)}`}
       ${status === undefined ? sql`` : sql`and f.status = ${status}`}
-      ${assignee === undefined ? sql`` : assignee === '' ? sql`and f.assignee is null` : sql`and f.assignee = ${memberKeys(sql, orgId, assignee)}`}
+      ${assignee === undefined ? sql`` : assignee === '' ? sql`and f.assignee is null` : sql`and f.assignee = ${personGiven(sql, orgId, assignee)}`}
       ${inDays(sql, sql`f.created_at`, query, zone)}`
 }
 
@@ -68,7 +68,7 @@ export const allFindings = (sql: Sql, orgId: string, query: FindingListQuery, se
   from (
     select f.severity, f.created_at, f.session_id, f.position, ${itemOf(sql, seen.hidesMembers)}
     from (select f.* ${matchingFindings(sql, orgId, query, seen)}) f
-    ${memberOfKey(sql, orgId, sql`f.member`)}
+    ${memberOf(sql, orgId, sql`f.member`)}
   ) p
   order by ${orderOf(sql, query, 'p')}`
 
@@ -99,14 +99,14 @@ export async function listFindings(
             on f.org_id = ${orgId}
             and f.session_id = k.session_id
             and f.position = k.position
-          ${memberOfKey(sql, orgId, sql`f.member`)}
+          ${memberOf(sql, orgId, sql`f.member`)}
         ) p
       ) as items`
   return pageText(row?.items ?? null, query, row?.total ?? '0')
 }
 
 const visible = (sql: ISql, onlyMember: VisibleMember | null): Fragment =>
-  onlyMember === null ? sql`` : sql`and f.member = any (${onlyMember.keys}::text[])`
+  onlyMember === null ? sql`` : sql`and f.member = ${onlyMember.id}`
 
 /** The sessions that have the finding. Throws NOT_FOUND. */
 export async function findSessionsOf(
@@ -135,7 +135,7 @@ export async function getFinding(
   const [row] = await sql<{ item: string }[]>`
     select ${itemOf(sql, hidesMembers)}
     from findings f
-    ${memberOfKey(sql, orgId, sql`f.member`)}
+    ${memberOf(sql, orgId, sql`f.member`)}
     where f.org_id = ${orgId}
       and f.id = ${id}
       ${visible(sql, onlyMember)}
@@ -193,7 +193,7 @@ export async function findCritical(sql: Sql, orgId: string, { hidesMembers, only
             order by f.created_at, f.session_id, f.position
             limit ${MAX_NAMED}
           ) f
-          ${memberOfKey(sql, orgId, sql`f.member`)}
+          ${memberOf(sql, orgId, sql`f.member`)}
         ) p
       ) as oldest`
   const oldest = (row?.oldest ?? []).map((item) => JSON.parse(item) as ListedFinding)

@@ -43,9 +43,18 @@ export async function getSecurity(
         )
         from (
           select s.id, s.project, s.created_at
-          from sessions s
+          from ${
+            onlyMember === null
+              ? sql`sessions s`
+              : sql`(
+                  select u.org_id, u.session_id as id, u.project, u.created_at
+                  from session_usage u
+                  where u.org_id = ${orgId}
+                    and u.member = ${onlyMember.id}
+                    and u.is_main
+                ) s`
+          }
           where s.org_id = ${orgId}
-            ${onlyMember === null ? sql`` : sql`and coalesce(s.user_id, s.user_email) = any (${onlyMember.keys}::text[])`}
             ${project === undefined ? sql`` : sql`and s.project = ${project}`}
             ${inDays(sql, sql`s.created_at`, query, zone)}
           order by s.created_at desc, s.id desc

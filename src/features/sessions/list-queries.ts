@@ -1,6 +1,6 @@
 import { TIME_PATTERN } from '../../base/dates.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
-import { memberItem, memberOfKey } from '../../database/member-addresses.ts'
+import { memberItem, memberOf } from '../../database/member-addresses.ts'
 import { inDays } from '../../database/rows.ts'
 import type { SessionListQuery } from './model.ts'
 
@@ -43,7 +43,7 @@ export const detailsOf = (sql: ISql, orgId: string, { include, hidesMembers }: L
             and u.is_main
           limit 1
         ) u
-        ${hidesMembers ? sql`` : memberOfKey(sql, orgId, sql`u.member`)}`
+        ${hidesMembers ? sql`` : memberOf(sql, orgId, sql`u.member`)}`
 
 export const offsetOf = (query: SessionListQuery): number => (query.page - 1) * query.per_page
 

@@ -51,7 +51,7 @@ export async function listNames(
       where u.org_id = ${orgId}
         and u.${name} = n.name
         and ${named === 'model' ? sql`u.sessions = 1` : sql`u.is_main`}
-        ${onlyMember === null ? sql`` : sql`and u.member = any (${onlyMember.keys}::text[])`}
+        ${onlyMember === null ? sql`` : sql`and u.member = ${onlyMember.id}`}
       order by u.day desc, u.created_at desc
       limit 1
     ) l`

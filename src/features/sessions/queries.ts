@@ -4,7 +4,7 @@ import { UTC } from '../../base/dates.ts'
 import { ApiError } from '../../base/errors.ts'
 import { JsonText, type PageRow, pageText } from '../../base/json-text.ts'
 import type { Fragment, ISql, Sql } from '../../database/client.ts'
-import { memberAddresses } from '../../database/member-addresses.ts'
+import { memberOf } from '../../database/member-addresses.ts'
 import { summedProject } from '../../database/rollups.ts'
 import { MAX_PER_PAGE } from '../../http/query.ts'
 import { isSummed, sessionsWithShares, usageRows } from '../usage/sources.ts'
@@ -256,11 +256,15 @@ export async function getSession(
       d.detail::text as detail
     from sessions s
     join session_details d on d.org_id = s.org_id and d.session_id = s.id
-    left join ${memberAddresses(sql, orgId)} m on m.address = s.user_email
+    join session_usage u
+      on u.org_id = s.org_id
+      and u.session_id = s.id
+      and u.is_main
+    ${memberOf(sql, orgId, sql`u.member`)}
     cross join ${landingOf(sql, orgId, id)}
     where s.org_id = ${orgId}
       and s.id = ${id}
-      ${onlyMember === null ? sql`` : sql`and coalesce(s.user_id, s.user_email) = any (${onlyMember.keys}::text[])`}`
+      ${onlyMember === null ? sql`` : sql`and u.member = ${onlyMember.id}`}`
   if (row === undefined) throw new ApiError('NOT_FOUND', 'no such session')
   // no text in JSON has a quote without an escape
   const own = row.detail.slice(0, row.detail.indexOf('"turn_records":'))

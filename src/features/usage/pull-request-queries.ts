@@ -32,24 +32,12 @@ export const pullRequestShares = (sql: ISql, orgId: OrgId, only: Fragment): Frag
     select a.id, a.address
     from ${memberAddresses(sql, orgId)} a
   ),
-  persons as materialized (
-    select distinct c.member
-    from candidates c
-    where c.member <> ''
-  ),
   -- the addresses that their users commit with
   authors as materialized (
-    select p.member, p.member as address
-    from persons p
-    union
-    select p.member, o.address
-    from persons p
-    join addresses o on o.id = p.member
-    union
-    select p.member, o.address
-    from persons p
-    join addresses w on w.address = p.member
-    join addresses o on o.id = w.id
+    select distinct c.member, coalesce(o.address, c.member) as address
+    from candidates c
+    left join addresses o on o.id = c.member
+    where c.member <> ''
   ),
   named as materialized (
     select c.session_id, k.repo, k.pr_number

@@ -1,8 +1,9 @@
 import type { ISql } from '../../database/client.ts'
-import { memberAddresses } from '../../database/member-addresses.ts'
+import { personOf } from '../../database/member-addresses.ts'
 import { addDifference, counting } from '../../database/rollups.ts'
 import { deleteOfSessions, unnest } from '../../database/rows.ts'
 import { countsOfShares, OUTCOME_ROLLUP } from './outcome-rollup.ts'
+import { updatePersons } from './person-write.ts'
 import { days, pullRequestShares, RUNNING_DAYS } from './pull-request-queries.ts'
 import { TICKET_ROLLUP } from './rollup.ts'
 import { writeTickets } from './ticket-write.ts'
@@ -98,10 +99,11 @@ export async function findBranches(
 const listOf = (sql: ISql, pullRequests: Changed['pullRequests']) =>
   unnest(sql, pullRequests, { repo: 'text', pr_number: 'integer' })
 
-/** Decides again what the sessions belong to that may be concerned by the changes. */
+/** Decides again who has the sessions, and what they belong to, that may be concerned by the changes. */
 export async function updateShares(tx: ISql, orgId: string, changed: Changed): Promise<void> {
   const { pullRequests, formerBranches, commits, members } = changed
   if (pullRequests.length + commits.length + members.length === 0) return
+  if (members.length > 0) await updatePersons(tx, orgId, members)
   const named = await tx<PullRequestId[]>`
     select distinct g.repo, g.pr_number
     from pr_commits g
@@ -110,11 +112,7 @@ export async function updateShares(tx: ISql, orgId: string, changed: Changed): P
   const all = [...pullRequests, ...named]
   const branches = [...formerBranches, ...(await findBranches(tx, orgId, pullRequests))]
   const rows = await tx<{ session_id: string }[]>`
-    with addresses as materialized (
-      select a.id, a.address
-      from ${memberAddresses(tx, orgId)} a
-    ),
-    own_commits as materialized (
+    with own_commits as materialized (
       select distinct m.project, m.author_email, m.committed_at
       from ${listOf(tx, all)}
       join pr_commits g
@@ -132,19 +130,8 @@ export async function updateShares(tx: ISql, orgId: string, changed: Changed): P
         and m.sha = g.sha
     ),
     authors as materialized (
-      select distinct m.author_email
-      from own_commits m
-    ),
-    -- the keys that the sessions of each author can have been sent with
-    keys as materialized (
-      select m.author_email as address, m.author_email as key
-      from authors m
-      union
-      select m.author_email, k.key
-      from authors m
-      join addresses w on w.address = m.author_email
-      join addresses o on o.id = w.id
-      cross join lateral unnest(array[o.id, o.address]) as k (key)
+      select m.author_email as address, ${personOf(tx, orgId, tx`m.author_email`)} as member
+      from (select distinct m.author_email from own_commits m) m
     )
     select s.session_id
     from ${listOf(tx, all)}
@@ -170,10 +157,10 @@ export async function updateShares(tx: ISql, orgId: string, changed: Changed): P
     union
     select u.session_id
     from own_commits m
-    join keys a on a.address = m.author_email
+    join authors a on a.address = m.author_email
     join session_usage u
       on u.org_id = ${orgId}
-      and u.member = a.key
+      and u.member = a.member
       and u.project = m.project
       -- a day of any time zone, for the index
       and u.day >= (m.committed_at at time zone 'UTC')::date - ${RUNNING_DAYS + 1}::integer

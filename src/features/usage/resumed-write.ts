@@ -2,7 +2,7 @@ import { VENDORS } from '../../analysis/usage/model.ts'
 import { asciiLower } from '../../base/text.ts'
 import type { Fragment, ISql, Sql } from '../../database/client.ts'
 import type { ProgramTable } from '../../database/derived-tables.ts'
-import { memberAddresses } from '../../database/member-addresses.ts'
+import { personOf } from '../../database/member-addresses.ts'
 
 // A window of a limit that was hit keeps the member's next call of the vendor that succeeded, before the window's end. It is found
 // when the window or a session is written, since a list of seats would read the turns of every session around every hit.
@@ -34,7 +34,7 @@ export const hitEnd = (sql: ISql): Fragment =>
 export const vendorOfAgent = (sql: ISql, agent: Fragment): Fragment =>
   sql`coalesce(${JSON.stringify(VENDORS)}::text::json->>${agent}, 'other')`
 
-/** The windows that are looked at: those that are over at `from` or later, of members with these ids or addresses; of all without. */
+/** The windows that are looked at: those that are over at `from` or later, of people with these ids or addresses; of all without. */
 export interface Touched {
   keys?: readonly string[]
   from?: string
@@ -46,30 +46,21 @@ const computed = (sql: ISql, orgId: string, { keys, from }: Touched): Fragment =
     w.owner, w.vendor, w.limit_name, w.scope, w.resets, w.starts, w.resumed_at as known,
     (
       select min(t.started_at)
-      from sessions s
-      join session_usage u
-        on u.org_id = ${orgId}
-        and u.session_id = s.id
-        and u.is_main
-        and coalesce(u.ended_at, u.created_at) > w.hit_at
+      from session_usage u
       join session_details d
         on d.org_id = ${orgId}
-        and d.session_id = s.id
+        and d.session_id = u.session_id
       cross join lateral json_to_recordset(d.detail->'turn_records')
         as t (role text, started_at timestamptz, tokens json, vendor text)
-      where s.org_id = ${orgId}
-        and coalesce(s.user_id, s.user_email) in (
-          select w.member
-          union
-          select k.key collate "default"
-          from ${memberAddresses(sql, orgId)} a
-          join ${memberAddresses(sql, orgId)} o on o.id = a.id
-          cross join lateral unnest(array[o.id, o.address]) as k (key)
-          where a.address = w.member
-            or a.id = w.member
-        )
-        and s.created_at < ${hitEnd(sql)}
-        and s.created_at > w.hit_at - ${LONGEST_SESSION}::interval
+      where u.org_id = ${orgId}
+        and u.member = w.member
+        -- a day of any time zone, for the index
+        and u.day >= (w.hit_at at time zone 'UTC' - ${LONGEST_SESSION}::interval)::date - 1
+        and u.day <= (${hitEnd(sql)} at time zone 'UTC')::date + 1
+        and u.created_at < ${hitEnd(sql)}
+        and u.created_at > w.hit_at - ${LONGEST_SESSION}::interval
+        and coalesce(u.ended_at, u.created_at) > w.hit_at
+        and u.is_main
         and t.role = 'assistant'
         and t.started_at > w.hit_at
         and t.started_at < ${hitEnd(sql)}
@@ -87,14 +78,8 @@ const computed = (sql: ISql, orgId: string, { keys, from }: Touched): Fragment =
         ? sql``
         : sql`
           and w.member = any (array(
-            select n.key
+            select ${personOf(sql, orgId, sql`n.key`)}
             from unnest(${[...keys]}::text[]) as n (key)
-            union
-            select o.address
-            from ${memberAddresses(sql, orgId)} a
-            join ${memberAddresses(sql, orgId)} o on o.id = a.id
-            where a.address = any (${[...keys]}::text[])
-              or a.id = any (${[...keys]}::text[])
           ))`
     }`
 
@@ -128,12 +113,12 @@ export async function refreshResumedOf(tx: ISql, orgId: string, sessions: readon
   if (keys.size > 0) await refreshResumed(tx, orgId, { keys: [...keys], from: new Date(first).toISOString() })
 }
 
-/** Deletes the windows of a person, by their ids and addresses. Needs the organization's lock. */
-export async function deleteWindowsOf(tx: ISql, orgId: string, keys: readonly string[]): Promise<void> {
+/** Deletes the windows of a person, by their addresses. Needs the organization's lock. */
+export async function deleteWindowsOf(tx: ISql, orgId: string, addresses: readonly string[]): Promise<void> {
   await tx`
     delete from limit_windows
     where org_id = ${orgId}
-      and member = any (${keys.map(asciiLower)}::text[])`
+      and owner = any (${addresses.map(asciiLower)}::text[])`
 }
 
 /** The next calls, as `doctor` compares them. */

@@ -16,10 +16,14 @@ export async function findMemberIds(
     (member.includes('@') ? asciiLower(member) : member).replaceAll('\0', ''),
   )
   const rows = await sql<{ key: string; id: string }[]>`
-    select k.key, a.id
+    select a.address as key, a.id
     from ${memberAddresses(sql, orgId)} a
-    cross join lateral unnest(array[a.id, a.address]) as k (key)
-    where k.key = any(${keys}::text[])`
+    where a.address = any(${keys}::text[])
+    union all
+    select m.id, m.id
+    from members m
+    where m.org_id = ${orgId}
+      and m.id = any(${keys}::text[])`
   const ids = new Map(rows.map(({ key, id }) => [key, id]))
   return new Map(
     members.flatMap((member, index) => {
@@ -31,22 +35,17 @@ export async function findMemberIds(
 
 export const NO_MEMBER = 'there is no such member'
 
-/** The ids and addresses `k.key` of the members `a` of `memberAddresses` that meet the condition: their sessions have one of them. */
-export const keysOf = (sql: ISql, orgId: string, condition: Fragment): Fragment => sql`
-  select k.key collate "default"
-  from ${memberAddresses(sql, orgId)} a
-  cross join lateral unnest(array[a.id, a.address]) as k (key)
-  where ${condition}`
+/** The ids of the members `m` that meet the condition, as an array. */
+export const idsOf = (sql: ISql, orgId: string, condition: Fragment): Fragment => sql`
+  (array(
+    select m.id
+    from members m
+    where m.org_id = ${orgId}
+      and ${condition}
+  ))`
 
 /** The condition that `member`, the column of a session's row, is of this team; '': of somebody in none, or of nobody. */
 export const isOfTeam = (sql: ISql, orgId: string, member: Fragment, team: string): Fragment =>
   team === ''
-    ? sql`${member} <> all (array(${keysOf(sql, orgId, sql`a.team is not null`)}))`
-    : sql`${member} = any (array(${keysOf(sql, orgId, sql`a.team = ${team}`)}))`
-
-/** One value of JSON: the teams by the ids and addresses of their members. */
-export const teamsByKey = (sql: ISql, orgId: string): Fragment => sql`
-  select jsonb_object_agg(k.key, a.team) as of_key
-  from ${memberAddresses(sql, orgId)} a
-  cross join lateral unnest(array[a.id, a.address]) as k (key)
-  where a.team is not null`
+    ? sql`${member} <> all ${idsOf(sql, orgId, sql`m.team is not null`)}`
+    : sql`${member} = any ${idsOf(sql, orgId, sql`m.team = ${team}`)}`

@@ -1,7 +1,7 @@
 import type { Facet } from '../../analysis/usage/model.ts'
 import { daysOf, type Span, shortSpansOf, spansOf } from '../../base/dates.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
-import { memberKeys } from '../../database/member-addresses.ts'
+import { personGiven } from '../../database/member-addresses.ts'
 import { facetOf, facetRows, joinedFacets, ofFacet, shareTexts } from './facet-sources.ts'
 import { COSTS, type Dimension, MEASURES, type RangeFilters, USED, type UsageFilters } from './model.ts'
 import { GROUPINGS } from './rollup.ts'
@@ -34,7 +34,7 @@ function summedConditions(sql: ISql, orgId: string, filters: UsageFilters, alias
   const t = sql.unsafe(alias)
   return sql`
     ${project === undefined ? sql`` : sql`and ${t}.project = ${project}`}
-    ${member === undefined ? sql`` : sql`and ${t}.member = ${memberKeys(sql, orgId, member)}`}
+    ${member === undefined ? sql`` : sql`and ${t}.member = ${personGiven(sql, orgId, member)}`}
     ${team === undefined ? sql`` : sql`and ${isOfTeam(sql, orgId, sql`${t}.member`, team)}`}
     ${agent === undefined ? sql`` : sql`and ${t}.agent = ${agent}`}
     ${model === undefined ? sql`` : sql`and ${t}.model = ${model}`}

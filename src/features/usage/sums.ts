@@ -1,9 +1,7 @@
 import { addDays, daysBetween, daysOf, isDate, type Span, spansOf } from '../../base/dates.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
-import { memberAddresses } from '../../database/member-addresses.ts'
 import { summedProject } from '../../database/rollups.ts'
 import { COSTS, type RangeFilters, rangeOfDays, type SumKey, USED } from './model.ts'
-import { teamsByKey } from './scope-queries.ts'
 
 // Readers of tables of sums share these: which rows cover a range, and the keys that they are grouped by.
 
@@ -95,16 +93,14 @@ export function bucketOf(sql: ISql, length: Length, day: Fragment): Fragment {
 /** The key of what is summed without being named. */
 export const OTHERS = '(others)'
 
-/**
- * Tables that `keyOf` looks members and teams up in: one value each. Joined, each row was compared with each member. An address
- * is of one member only.
- */
-export const memberTables = (sql: ISql, orgId: string): Fragment => sql`
-  ids as materialized (
-    select jsonb_object_agg(m.address, m.id) as of_address
-    from ${memberAddresses(sql, orgId)} m
-  ),
-  teams as materialized (${teamsByKey(sql, orgId)})`
+/** The table that `keyOf` looks teams up in: one value. Joined, each row was compared with each member. */
+export const teamTable = (sql: ISql, orgId: string): Fragment => sql`
+  teams as materialized (
+    select jsonb_object_agg(m.id, m.team) as of_member
+    from members m
+    where m.org_id = ${orgId}
+      and m.team is not null
+  )`
 
 /** Micro-dollars as US dollars, a number of JSON. */
 export const dollarsOf = (micros: string): string => `trim_scale(${micros} * 0.000001)`
@@ -155,16 +151,13 @@ export const dimsNameOf = (columns: readonly string[]): string => columns.join('
 
 /** A key of a row of `table` as text, null for what has none; only sums `r` have one of time. */
 export function keyOf(sql: ISql, key: SumKey, table: 'r' | 'f' | 'u' = 'r'): Fragment {
-  const member = sql.unsafe(`${table}.member`)
   switch (key) {
     case 'day':
     case 'week':
     case 'month':
       return sql`${bucketOf(sql, key, sql`r.bucket`)}::text`
-    case 'member':
-      return sql`coalesce((select i.of_address from ids i) ->> ${member}, nullif(${member}, ''))`
     case 'team':
-      return sql`(select t.of_key from teams t) ->> ${member}`
+      return sql`(select t.of_member from teams t) ->> ${sql.unsafe(`${table}.member`)}`
     default:
       return sql`nullif(${sql.unsafe(`${table}.${key}`)}, '')`
   }

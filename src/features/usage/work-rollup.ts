@@ -75,3 +75,18 @@ export async function touchWeeks(tx: ISql, orgId: string, sessions: readonly str
       and s.session_id = any(${[...sessions]}::text[])
     on conflict (org_id, week) do update set version = w.version + 1`
 }
+
+/** The same of all weeks in which these people worked. */
+export async function touchWorkOf(tx: ISql, orgId: string, members: readonly string[]): Promise<void> {
+  if (members.length === 0) return
+  await tx`
+    update work_weeks w
+    set version = w.version + 1
+    where w.org_id = ${orgId}
+      and w.week in (
+        select r.week
+        from work_rollups r
+        where r.org_id = ${orgId}
+          and r.member = any(${[...new Set(members)]}::text[])
+      )`
+}

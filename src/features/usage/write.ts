@@ -11,6 +11,7 @@ import { counting } from '../../database/rollups.ts'
 import { type Columns, deleteOfSessions, unnest } from '../../database/rows.ts'
 import { attachSessions, detachSessions } from './pull-request-write.ts'
 import { USAGE_ROLLUPS } from './rollup.ts'
+import { findMemberIds } from './scope-queries.ts'
 import { touchWeeks } from './work-rollup.ts'
 
 /** The columns of a `SessionRow`. */
@@ -108,11 +109,20 @@ export async function usageOfAll(
   { sessions, pricer }: UsedSessions,
 ): Promise<UsageRow[]> {
   const zone = await findZone(sql, orgId)
-  return sessions.flatMap((session) => usageOf(session, { pricer, zone }))
+  const ids = await findMemberIds(sql, orgId, [...new Set(sessions.map(sender))])
+  return sessions.flatMap((session) =>
+    usageOf(session, { pricer, zone, member: ids.get(sender(session)) ?? sender(session) }),
+  )
 }
 
+/** The id or address that a session was sent with. */
+const sender = ({ user_id, user_email }: UsedSession): string => user_id ?? user_email ?? ''
+
 /** The rows of session_usage of a session: see `usageFacts`. */
-function usageOf(session: UsedSession, { pricer, zone }: { pricer: Pricer; zone: string }) {
+function usageOf(
+  session: UsedSession,
+  { pricer, zone, member }: { pricer: Pricer; zone: string; member: string },
+) {
   const { detail, created_at } = session
   const times = timesOf(session).sort()
   const inZone = (instant: string) => dayOf(instant, zone)
@@ -127,7 +137,7 @@ function usageOf(session: UsedSession, { pricer, zone }: { pricer: Pricer; zone:
     telemetry_tokens: fact.is_main ? session.coverage.telemetry : 0,
     session_id: session.id,
     project: session.project,
-    member: session.user_id ?? session.user_email ?? '',
+    member,
     agent: detail.source ?? '',
     branch: detail.branch ?? '',
     created_at,

@@ -11,6 +11,7 @@ import { deleteBudgetsOf } from '../../features/budgets/write.ts'
 import { removeAliases } from '../../features/members/alias-write.ts'
 import { findMember, removeMember } from '../../features/members/team-queries.ts'
 import { deletePlansOf } from '../../features/seats/plan-write.ts'
+import { updatePersons } from '../../features/usage/person-write.ts'
 import { deleteWindowsOf } from '../../features/usage/resumed-write.ts'
 import { eraseAuthor, findAuthorNames } from './person-commits.ts'
 import { eraseInSessions } from './person-sessions.ts'
@@ -74,6 +75,7 @@ export async function erasePerson(
     await removeMember(tx, orgId, email)
     await deleteWindowsOf(tx, orgId, [email, ...aliases])
     if (member !== undefined) {
+      await updatePersons(tx, orgId, [member.id])
       await deleteBudgetsOf(tx, orgId, { scope: 'member', scope_key: member.id })
       await deletePlansOf(tx, orgId, member.id)
       await removeAccount(tx, orgId, member.id)

@@ -1,6 +1,6 @@
 import { keptDays } from '../../accounts/organizations/retention-queries.ts'
 import type { Fragment, ISql, Sql } from '../../database/client.ts'
-import { memberAddresses } from '../../database/member-addresses.ts'
+import { memberOf } from '../../database/member-addresses.ts'
 import type { Traces } from './traces.ts'
 
 /** A transaction reads at most this much of texts under the organization's lock, and changes at most this many rows. */
@@ -39,10 +39,13 @@ export async function findSessions(
   ids: readonly string[],
 ): Promise<{ id: string; email: string | null }[]> {
   return await tx<{ id: string; email: string | null }[]>`
-    select s.id, coalesce(m.email, p.email, s.user_email) as email
+    select s.id, coalesce(m.email, s.user_email) as email
     from sessions s
-    left join members m on m.org_id = s.org_id and m.id = s.user_id
-    left join ${memberAddresses(tx, orgId)} p on s.user_id is null and p.address = s.user_email
+    join session_usage u
+      on u.org_id = ${orgId}
+      and u.session_id = s.id
+      and u.is_main
+    ${memberOf(tx, orgId, tx`u.member`)}
     where s.org_id = ${orgId}
       and s.id = any(${[...ids]}::text[])`
 }

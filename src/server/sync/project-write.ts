@@ -2,7 +2,7 @@ import { type Actor, recordEntries } from '../../accounts/audit-log/append.ts'
 import { OperatorError } from '../../base/errors.ts'
 import type { ISql, Sql } from '../../database/client.ts'
 import { lockHistory, lockOrganization } from '../../database/org-lock.ts'
-import { moveProject, type Renaming, WITHOUT_PROJECT } from '../../database/rollups.ts'
+import { moveRows, type Renaming, WITHOUT_PROJECT } from '../../database/rollups.ts'
 import { renameInRules } from '../../features/alerts/rule-queries.ts'
 import { renameInBudgets } from '../../features/budgets/write.ts'
 import { renameInCommits } from '../../features/commits/write.ts'
@@ -95,7 +95,7 @@ async function renameInSessions(tx: ISql, orgId: string, renaming: Renaming): Pr
       where org_id = ${orgId}
         and project = ${from}`
   }
-  for (const each of ROLLUPS) await moveProject(tx, orgId, each, renaming)
+  for (const each of ROLLUPS) await moveRows(tx, orgId, each, 'project', [renaming])
   const files = await tx<{ file: string; file_key: string }[]>`
     select r.file, encode(r.file_key, 'hex') as file_key
     from file_risks r

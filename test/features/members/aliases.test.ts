@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createKey } from '../../../src/accounts/keys/queries.ts'
-import { account, session } from '../../server/erasure/account.ts'
+import { account, finding, session } from '../../server/erasure/account.ts'
 import { client, jsonPost } from '../../support/api.ts'
 import { testDatabase } from '../../support/postgres.ts'
 
@@ -65,8 +65,8 @@ const answers = async ({ get }: Account): Promise<unknown[]> => {
   ]
 }
 
-async function accountWith(records: object[]): Promise<Account> {
-  const made = await account(database)
+async function accountWith(records: object[], scopes?: string[]): Promise<Account> {
+  const made = await account(database, scopes)
   await made.sync(records)
   return made
 }
@@ -101,6 +101,44 @@ describe('a member with aliases', () => {
     expect(await mine.sync([member('ada', { aliases: [] })])).toMatchObject({ updated: 1 })
     const fresh = await accountWith([...people, ...history(addresses), ...sessions(addresses), ...more])
     expect(await answers(mine)).toEqual(await answers(fresh))
+    expect(await mine.doctor()).toContain('agree')
+  })
+
+  test('has findings, limits and coverage of all addresses, and those of before again without them', async () => {
+    const at = '2026-11-20T10:30:00Z'
+    const resets_at = '2026-11-20T15:00:00Z'
+    const windows = [{ limit: 'five_hour', used_percent: 100, hit: true, resets_at }]
+    const call = { role: 'assistant', started_at: '2026-11-20T11:00:00Z', tokens: { output: 5 } }
+    const records = [
+      ...people,
+      session('a', '2026-11-20', {
+        user_email: ADA,
+        turn_records: [call],
+        source: 'claude-code',
+        ended_at: call.started_at,
+      }),
+      session('b', '2026-11-20', { user_email: HOME, security_metadata: { findings: [finding('a.ts')] } }),
+      { ...{ type: 'limit', vendor: 'anthropic', agent: 'claude-code', at, windows }, user_email: HOME },
+    ]
+    const mine = await accountWith(records, ['read', 'write', 'admin'])
+    const list = async (path: string) => (await mine.get(path)).data as { member: unknown }[]
+    const figures = async () => [
+      (await list('/v1/findings?member=user_ada')).length,
+      await list('/v1/seats?member=user_ada&date_from=2026-11-20&date_to=2026-11-20'),
+      (await list('/v1/team/coverage')).length,
+      (await list(`/v1/findings?member=${HOME}`))[0]?.member,
+    ]
+    const apart = await figures()
+    expect(apart).toEqual([0, [], 2, { id: null, email: HOME }])
+    await mine.sync([withAliases])
+    // the call under the other address ended the wait
+    const limits = [expect.objectContaining({ limit: 'five_hour', hits: 1, hours_blocked: 0.5 })]
+    const seat = expect.objectContaining({ member: 'user_ada', limits })
+    expect(await figures()).toEqual([1, [seat], 2, { id: 'user_ada', email: ADA }])
+    expect(await mine.export()).toContain(`"user_email":"${HOME}"`)
+    expect(await mine.doctor()).toContain('agree')
+    await mine.sync([member('ada', { aliases: [] })])
+    expect(await figures()).toEqual(apart)
     expect(await mine.doctor()).toContain('agree')
   })
 

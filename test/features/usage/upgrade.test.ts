@@ -31,7 +31,7 @@ const TABLES = [
     'session_hours',
     'session_rollups',
   ],
-  ...['session_directories', 'audit_log', 'audit_rollups'],
+  ...['session_directories', 'audit_log', 'audit_rollups', 'members', 'member_aliases'],
 ]
 
 let now: TestDatabase
@@ -44,15 +44,21 @@ beforeAll(async () => {
   const app = testApp(now.sql, { pricer: () => loadPricer() })
   const owner = await tenant(now.sql)
   orgId = owner.orgId
-  const records = Array.from({ length: SESSIONS }, (_, index) => session(index))
+  const records = [member, ...Array.from({ length: SESSIONS }, (_, index) => session(index))]
   const response = await client(app, owner.key)('/v1/sync', jsonPost({ records }))
-  expect(await response.json()).toMatchObject({ created: SESSIONS })
+  expect(await response.json()).toMatchObject({ created: 1 + SESSIONS })
 }, 60_000)
 
 afterAll(async () => {
   await now.drop()
   await old.drop()
 })
+
+/** Has sent sessions with two addresses. */
+const member = {
+  ...{ type: 'member', email: 'user1@example.com', display_name: 'Ada', role: 'developer' },
+  ...{ joined_at: '2026-01-01T00:00:00Z', aliases: ['user2@example.com'] },
+}
 
 /** Some begin before midnight and end after it. */
 function session(index: number): object {
@@ -97,16 +103,18 @@ const summed = (alias: string) =>
     .map((column) => `sum(${alias}.${column})`)
     .join(', ')
 
-/** The usage as it was: a row for each model, on the day of created_at. */
+/** The usage as it was: a row for each model, on the day of created_at, with the address that the session was sent with. */
 async function makeOldUsage(): Promise<void> {
   const rows = await now.sql`
     select
-      u.org_id, u.session_id, u.model, bool_or(u.is_main) as is_main, u.project, u.member, u.agent, u.branch, u.created_at,
+      u.org_id, u.session_id, u.model, bool_or(u.is_main) as is_main, u.project,
+      coalesce(s.user_email, '') as member, u.agent, u.branch, u.created_at,
       u.ended_at, u.turns, u.quality_score, u.findings, u.session_cost, sum(u.cost) as cost, sum(u.input) as input,
       sum(u.output) as output, sum(u.cache_read) as cache_read, sum(u.cache_creation) as cache_creation,
       sum(u.unpriced_tokens) as unpriced_tokens, sum(u.transcript_tokens) as transcript_tokens
     from session_usage u
-    group by u.org_id, u.session_id, u.model, u.project, u.member, u.agent, u.branch, u.created_at, u.ended_at, u.turns,
+    join sessions s on s.org_id = u.org_id and s.id = u.session_id
+    group by u.org_id, u.session_id, u.model, u.project, s.user_email, u.agent, u.branch, u.created_at, u.ended_at, u.turns,
       u.quality_score, u.findings, u.session_cost`
   await old.sql`insert into session_usage ${old.sql([...rows])}`
   const sql: ISql = old.sql

@@ -1,7 +1,7 @@
 import type { SessionRecord } from '../../../analysis/records/session.ts'
 import { type FieldProblem, forbidden, MAX_PROBLEMS, validationError } from '../../../base/errors.ts'
 import type { ISql } from '../../../database/client.ts'
-import { memberAddresses } from '../../../database/member-addresses.ts'
+import { findMemberIds } from '../../usage/scope-queries.ts'
 import { hashOf, type PreparedSession } from '../prepare.ts'
 import type { StoredSession } from '../stored-queries.ts'
 
@@ -132,14 +132,7 @@ interface People {
 
 export async function findPeople(tx: ISql, orgId: string, users: readonly User[]): Promise<People> {
   const emails = users.flatMap(({ user_id, user_email }) => (user_id == null ? (user_email ?? []) : []))
-  const members =
-    emails.length === 0
-      ? []
-      : await tx<{ id: string; email: string }[]>`
-          select m.id, m.address as email
-          from ${memberAddresses(tx, orgId)} m
-          where m.address = any(${[...new Set(emails)]}::text[])`
-  const idOf = new Map(members.map(({ id, email }) => [email, id]))
+  const idOf = await findMemberIds(tx, orgId, [...new Set(emails)])
   const memberOf = ({ user_id, user_email }: User) => user_id ?? idOf.get(user_email ?? '') ?? null
   const keyOf = (user: User) => memberOf(user) ?? user.user_email ?? null
   return { keyOf, isOtherMember: (user, own) => memberOf(user) !== null && memberOf(user) !== keyOf(own) }

@@ -1,0 +1,89 @@
+import type { ISql } from '../../database/client.ts'
+import { memberAddresses, personOf } from '../../database/member-addresses.ts'
+import { counting, moveRows, type Renaming } from '../../database/rollups.ts'
+import { unnest } from '../../database/rows.ts'
+import { refreshResumed } from './resumed-write.ts'
+import { USAGE_ROLLUPS } from './rollup.ts'
+import { touchWorkOf } from './work-rollup.ts'
+
+/** Sessions of one statement: some seconds at most. */
+const BATCH = 5_000
+
+const ROLLUPS = USAGE_ROLLUPS.filter(({ key }) => key.includes('member'))
+const TABLES = ['session_usage', 'session_facets', 'findings']
+
+/**
+ * Gives usage, findings and windows of limits to the people whose addresses they were sent with, after members joined, changed or
+ * left. `keys`: their ids and addresses, also former ones. Needs the organization's lock.
+ */
+export async function updatePersons(tx: ISql, orgId: string, keys: readonly string[]): Promise<void> {
+  const joined = await joinAddresses(tx, orgId, keys)
+  const left = await takeAddresses(tx, orgId, keys)
+  await touchWorkOf(tx, orgId, [...joined, ...left])
+  await tx`
+    update limit_windows w
+    set member = ${personOf(tx, orgId, tx`w.owner`)}
+    where w.org_id = ${orgId}
+      and w.member = any(${[...keys]}::text[])`
+  await refreshResumed(tx, orgId, { keys })
+}
+
+/** Gives members all that has one of their addresses; returns whom. */
+async function joinAddresses(tx: ISql, orgId: string, keys: readonly string[]): Promise<string[]> {
+  const renamings = await tx<Renaming[]>`
+    select a.address as from, a.id as to
+    from ${memberAddresses(tx, orgId)} a
+    where a.address = any(${[...keys]}::text[])
+      and exists (
+        select
+        from session_usage u
+        where u.org_id = ${orgId}
+          and u.member = a.address
+      )`
+  if (renamings.length === 0) return []
+  for (const table of TABLES) {
+    await tx`
+      update ${tx(table)} t
+      set member = n.new
+      from ${unnest(tx, renamings, { old: ['text', ({ from }) => from], new: ['text', ({ to }) => to] })}
+      where t.org_id = ${orgId}
+        and t.member = n.old`
+  }
+  for (const each of ROLLUPS) await moveRows(tx, orgId, each, 'member', renamings)
+  return renamings.map(({ to }) => to)
+}
+
+/** Takes sessions from members who do not have their address any more; returns who has them by now. */
+async function takeAddresses(tx: ISql, orgId: string, keys: readonly string[]): Promise<string[]> {
+  const rows = await tx<{ session_id: string; member: string }[]>`
+    with addresses as materialized (
+      select a.id, a.address
+      from ${memberAddresses(tx, orgId)} a
+    )
+    select u.session_id, coalesce(a.id, s.user_email) as member
+    from session_usage u
+    join sessions s
+      on s.org_id = ${orgId}
+      and s.id = u.session_id
+    left join addresses a on a.address = s.user_email
+    where u.org_id = ${orgId}
+      and u.member = any(${[...keys]}::text[])
+      and u.is_main
+      and s.user_id is null
+      and u.member <> coalesce(a.id, s.user_email)`
+  for (let start = 0; start < rows.length; start += BATCH) {
+    const some = rows.slice(start, start + BATCH)
+    const of = tx`s.session_id = any(${some.map(({ session_id }) => session_id)}::text[])`
+    await counting(tx, orgId, ROLLUPS, { before: of, after: of }, async () => {
+      for (const table of TABLES) {
+        await tx`
+          update ${tx(table)} t
+          set member = n.member
+          from ${unnest(tx, some, { session_id: 'text', member: 'text' })}
+          where t.org_id = ${orgId}
+            and t.session_id = n.session_id`
+      }
+    })
+  }
+  return rows.map(({ member }) => member)
+}
