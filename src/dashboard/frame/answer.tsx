@@ -32,17 +32,19 @@ export function AnswerOf<Value>({ loaded, name, soft, children }: AnswerOfProps<
 }
 
 interface ReadyProps {
-  /** All that the page asks for at first. */
+  /** All that is asked for at first. */
   of: readonly Loaded<unknown>[]
+  /** Whether the answer stands above. */
+  isBelow?: boolean
   children: () => ComponentChildren
 }
 
-/** Shows a page when all of it is there, so that nothing is moved by what comes later. */
-export function Ready({ of, children }: ReadyProps): ComponentChildren {
+/** Shows a page, or what is below its answer, when all of it is there, so that nothing is moved by what comes later. */
+export function Ready({ of, isBelow = false, children }: ReadyProps): ComponentChildren {
   if (of.every((loaded) => loaded.state !== 'loading' || loaded.value !== undefined)) return children()
   return (
     <>
-      <h1 class="answer">…</h1>
+      {!isBelow && <h1 class="answer">…</h1>}
       <p class="note" role="status">
         Loading …
       </p>

@@ -71,7 +71,7 @@ export function OverviewPage({ route: { query }, who }: PageProps) {
   return (
     <>
       <Bar filters={['project']} hasAgainst />
-      <Ready of={[trend, attention, movers, outcomes, quality, mine]}>
+      <Ready of={[trend, attention]}>
         {() => (
           <Show loaded={trend} what="the overview">
             {({ data }) => {
@@ -91,42 +91,51 @@ export function OverviewPage({ route: { query }, who }: PageProps) {
                       <ToDecide attention={attention.value} budget={budget} />
                     </>
                   )}
-                  <div class="answers">
-                    <EachDay
-                      days={days}
-                      range={range}
-                      budget={budget}
-                      query={query}
-                      mayChange={isAdmin(who)}
-                      isWhole={project === undefined}
-                    />
-                    <Movers loaded={movers} shown={MOVERS} />
-                  </div>
-                  <div class="tiles">
-                    <Show loaded={outcomes} what="outcomes">
-                      {({ total }) => <OutcomeTiles total={total} range={range} kept={keptOf(query)} />}
-                    </Show>
-                    <Show loaded={quality} what="quality">
-                      {(value) => <QualityTile kept={keptOf(query)} {...value} />}
-                    </Show>
-                    {mine.state === 'ready' && mine.value !== undefined && (
-                      <Tile
-                        name="You"
-                        href={linkTo('me')}
-                        value={formatDollars(mine.value.total.cost)}
-                        unit={`in ${MOVED_DAYS} days, ${countOf(mine.value.total.sessions, 'session')}`}
-                      >
-                        {attention.state !== 'failed' &&
-                          attention.value?.mine.map(({ name, scope, percent_used, limit, current_cost }) => (
-                            <div key={name}>
-                              {scope.team === undefined ? 'your budget' : `team ${name}`}:{' '}
-                              {formatPercent(percent_used)} of {formatDollars(limit)}
-                              {current_cost < limit && `, ${formatDollars(limit - current_cost)} left`}
-                            </div>
-                          ))}
-                      </Tile>
+                  <Ready of={[movers, outcomes, quality, mine]} isBelow>
+                    {() => (
+                      <>
+                        <div class="answers">
+                          <EachDay
+                            days={days}
+                            range={range}
+                            budget={budget}
+                            query={query}
+                            mayChange={isAdmin(who)}
+                            isWhole={project === undefined}
+                          />
+                          <Movers loaded={movers} shown={MOVERS} />
+                        </div>
+                        <div class="tiles">
+                          <Show loaded={outcomes} what="outcomes">
+                            {({ total }) => <OutcomeTiles total={total} range={range} kept={keptOf(query)} />}
+                          </Show>
+                          <Show loaded={quality} what="quality">
+                            {(value) => <QualityTile kept={keptOf(query)} {...value} />}
+                          </Show>
+                          {mine.state === 'ready' && mine.value !== undefined && (
+                            <Tile
+                              name="You"
+                              href={linkTo('me')}
+                              value={formatDollars(mine.value.total.cost)}
+                              unit={`in ${MOVED_DAYS} days, ${countOf(mine.value.total.sessions, 'session')}`}
+                            >
+                              {attention.state !== 'failed' &&
+                                attention.value?.mine.map(
+                                  ({ name, scope, percent_used, limit, current_cost }) => (
+                                    <div key={name}>
+                                      {scope.team === undefined ? 'your budget' : `team ${name}`}:{' '}
+                                      {formatPercent(percent_used)} of {formatDollars(limit)}
+                                      {current_cost < limit &&
+                                        `, ${formatDollars(limit - current_cost)} left`}
+                                    </div>
+                                  ),
+                                )}
+                            </Tile>
+                          )}
+                        </div>
+                      </>
                     )}
-                  </div>
+                  </Ready>
                 </>
               )
             }}
