@@ -233,10 +233,13 @@ function sentenceOf(
     .sort((one, other) => other.percent_used - one.percent_used)
   if (used.length === 0)
     return limits.length === 0 ? 'No budget is set' : `No budget held in ${over ?? 'this month'}`
-  const named = (some: typeof used) =>
+  const named = (
+    some: typeof used,
+    said = ({ percent_used }: (typeof used)[number]) => formatPercent(percent_used),
+  ) =>
     some
       .slice(0, NAMED)
-      .map(({ scope, percent_used }) => `${nameOf(scope)} (${formatPercent(percent_used)})`)
+      .map((one) => `${nameOf(one.scope)} (${said(one)})`)
       .join(', ') + (some.length > NAMED ? ` and ${countOf(some.length - NAMED, 'other')}` : '')
   const ofOne = ({ scope, limit, current_cost, percent_used }: (typeof used)[number], verb: string) =>
     `${formatDollars(current_cost)} (${formatPercent(percent_used)}) of the budget of ${nameOf(scope)}, ${formatDollars(limit)}, ${verb} spent`
@@ -245,7 +248,7 @@ function sentenceOf(
   if (over !== undefined) {
     if (only !== undefined && another === undefined) return `In ${over} ${ofOne(only, 'was')}`
     const passed = used.filter(({ status }) => status === 'exceeded')
-    return `In ${over} ${passed.length === 0 ? 'none' : passed.length} ${of} ${passed.length < 2 ? 'was' : 'were'} exceeded; spent of them: ${named(used)}`
+    return `In ${over} ${passed.length === 0 ? 'none' : passed.length} ${of} ${passed.length < 2 ? 'was' : 'were'} exceeded: ${named(used, ({ current_cost, limit }) => `${formatDollars(current_cost)} of ${formatDollars(limit)}`)}`
   }
   if (only !== undefined && another === undefined)
     return `${ofOne(only, 'is')}; ${

@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks'
 import type { Effect } from '../../features/effects/model.ts'
 import { saidChange, saidRange, saidVerdict } from '../../features/effects/said.ts'
-import { request, useApi } from '../client/api.ts'
+import { loadedOf, type Page, request, useApi } from '../client/api.ts'
 import { capital, formatDay, formatDollars, formatShare } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
-import { Answer } from '../frame/answer.tsx'
+import { Answer, Ready } from '../frame/answer.tsx'
 import { Asked } from '../parts/asked.tsx'
 import { removeAndLeave, Saying, useChanges } from '../parts/change.tsx'
 import { Facts } from '../parts/fact.tsx'
@@ -23,66 +23,77 @@ export function PaidChange({ id }: { id: string }) {
   const [weeks, setWeeks] = useState('4')
   const { count, said, run } = useChanges()
   const loaded = useApi<Effect>(`/effects/${id}`, { measure, weeks }, count)
+  const all = useApi<Page<Effect>>('/effects', { per_page: 100 })
+  const nameOf = (other: string) => loadedOf(all)?.data.find((one) => one.id === other)?.name ?? other
   return (
-    <Show loaded={loaded} what="the change">
-      {(effect) => (
-        <>
-          <Answer soft={softOf(effect)}>
-            {effect.name}: {saidVerdict(effect).replace(/^./, (first) => first.toLowerCase())}
-            {effect.verdict === 'seen' && `, ${saidChange(effect, effect.effect)} (${saidRange(effect)})`}.
-          </Answer>
-          <div class="filters">
-            <Choice
-              label="Measure"
-              value={measure}
-              options={MEASURES.map((name) => [name, wordsOf(name)])}
-              onChange={setMeasure}
-            />
-            {effect.weeks !== null && (
-              <Choice
-                label="After"
-                value={weeks}
-                options={[
-                  ['4', '4 weeks'],
-                  ['8', '8 weeks, a second look'],
-                ]}
-                onChange={setWeeks}
-              />
-            )}
-          </div>
-          <RangeChart effect={effect} />
-          <Parts effect={effect} />
-          <Raw effect={effect} />
-          {effect.also_changed.length > 0 && (
-            <p>
-              Its units changed something else within four weeks:{' '}
-              {effect.also_changed.map((other) => (
-                <>
-                  <a href={linkTo('paid', {}, other)}>{other}</a>{' '}
-                </>
-              ))}
-            </p>
+    <Ready of={[loaded, all]}>
+      {() => (
+        <Show loaded={loaded} what="the change">
+          {(effect) => (
+            <>
+              <Answer soft={softOf(effect)}>
+                {effect.name}: {saidVerdict(effect).replace(/^./, (first) => first.toLowerCase())}
+                {effect.verdict === 'seen' && `, ${saidChange(effect, effect.effect)} (${saidRange(effect)})`}
+                .
+              </Answer>
+              <div class="filters">
+                <Choice
+                  label="Measure"
+                  value={measure}
+                  options={MEASURES.map((name) => [name, wordsOf(name)])}
+                  onChange={setMeasure}
+                />
+                {effect.weeks !== null && (
+                  <Choice
+                    label="After"
+                    value={weeks}
+                    options={[
+                      ['4', '4 weeks'],
+                      ['8', '8 weeks, a second look'],
+                    ]}
+                    onChange={setWeeks}
+                  />
+                )}
+              </div>
+              {effect.effect !== null && <RangeChart effect={effect} />}
+              <Parts effect={effect} />
+              <Raw effect={effect} />
+              {effect.also_changed.length > 0 && (
+                <p>
+                  Its units changed something else within four weeks:{' '}
+                  {effect.also_changed.map((other, index) => (
+                    <>
+                      <a href={linkTo('paid', {}, other)}>{nameOf(other)}</a>
+                      {index < effect.also_changed.length - 1 && ', '}
+                    </>
+                  ))}
+                </p>
+              )}
+              <p>
+                <Button
+                  act={() =>
+                    run(() =>
+                      request(`/effects/${id}`, { method: 'PATCH', body: { dismissed: !effect.dismissed } }),
+                    )
+                  }
+                >
+                  {effect.dismissed ? 'Show it again' : 'Dismiss'}
+                </Button>{' '}
+                {effect.change.source !== 'noticed' && (
+                  <Asked
+                    question="Delete it?"
+                    act={() => run(() => removeAndLeave(`/effects/${id}`, 'paid'))}
+                  >
+                    Delete
+                  </Asked>
+                )}
+              </p>
+              <Saying said={said} />
+            </>
           )}
-          <p>
-            <Button
-              act={() =>
-                run(() =>
-                  request(`/effects/${id}`, { method: 'PATCH', body: { dismissed: !effect.dismissed } }),
-                )
-              }
-            >
-              {effect.dismissed ? 'Show it again' : 'Dismiss'}
-            </Button>{' '}
-            {effect.change.source !== 'noticed' && (
-              <Asked question="Delete it?" act={() => run(() => removeAndLeave(`/effects/${id}`, 'paid'))}>
-                Delete
-              </Asked>
-            )}
-          </p>
-          <Saying said={said} />
-        </>
+        </Show>
       )}
-    </Show>
+    </Ready>
   )
 }
 
@@ -123,36 +134,40 @@ function Parts({ effect: { money } }: { effect: Effect }) {
 function Raw({ effect }: { effect: Effect }) {
   const { changed, others, clusters, money, placebo, compared_share, p, visible_rise, visible_fall, weeks } =
     effect
-  const none = '–'
   return (
     <Facts
       kind="facts"
       of={[
-        ['Effect', `${saidChange(effect, effect.effect)} ${saidRange(effect)}`],
+        [
+          'Effect',
+          effect.effect === null ? undefined : `${saidChange(effect, effect.effect)} ${saidRange(effect)}`,
+        ],
         [
           'Could be seen',
-          `a rise from ${saidChange(effect, visible_rise)} on, a fall from ${saidChange(effect, visible_fall)} on`,
+          visible_rise === null
+            ? undefined
+            : `a rise from ${saidChange(effect, visible_rise)} on, a fall from ${saidChange(effect, visible_fall)} on`,
         ],
         ['Changed, others', `${changed}, ${others}`],
         [
           'Clusters',
-          clusters === null ? none : `${clusters.changed} and ${clusters.others}, by ${clusters.by}`,
+          clusters === null ? undefined : `${clusters.changed} and ${clusters.others}, by ${clusters.by}`,
         ],
-        ['Weeks', weeks === null ? none : `${weeks.before} before, ${weeks.after} after`],
+        ['Weeks', weeks === null ? undefined : `${weeks.before} before, ${weeks.after} after`],
         [
           'Before the change',
           placebo === null
-            ? none
+            ? undefined
             : `${saidChange(effect, placebo.effect)} (${saidRange({ ...effect, ...placebo })})`,
         ],
         [
           'Compared',
-          compared_share === null ? none : `${formatShare(compared_share)} of the cost of who changed`,
+          compared_share === null ? undefined : `${formatShare(compared_share)} of the cost of who changed`,
         ],
         [
           'Money',
           money === null
-            ? none
+            ? undefined
             : `${formatDollars(money.extra)} of ${formatDollars(money.compared)}, ${saidMoney(money.extra, weeks?.after)}`,
         ],
         ...(p === null ? [] : [['p', String(p)] as const]),

@@ -134,7 +134,6 @@ const COLUMNS: readonly Column<Effect>[] = [
   },
   {
     name: 'Effect and its range: ← worse | better →',
-    phone: 'also',
     cell: (effect) => <RangeChart effect={effect} />,
   },
   { name: 'Changed / others', number: ({ changed, others }) => `${changed} / ${others}` },

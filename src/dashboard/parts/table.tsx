@@ -159,7 +159,7 @@ function kindsOf<Row>(columns: readonly Column<Row>[]): string[] {
   return columns.map((column) =>
     [
       column.number === undefined ? '' : 'number',
-      column === main ? 'main' : also.includes(column) ? 'also' : '',
+      column === main ? 'main' : also.includes(column) ? (also.length === 1 ? 'also alone' : 'also') : '',
     ]
       .join(' ')
       .trim(),

@@ -113,9 +113,10 @@ export async function divideNext(tx: ISql, orgId: string, pricer: Pricer, size: 
   const of = tx`s.session_id = any(${ids}::text[])`
   const rows = await usageOfAll(tx, orgId, { sessions: sessions.map(usedOf), pricer })
   await counting(tx, orgId, USAGE_ROLLUPS, { before: of, after: of, isLarge: true }, async () => {
-    await touchWeeks(tx, orgId, ids, rows)
+    await touchWeeks(tx, orgId, ids)
     await deleteOfSessions(tx, orgId, ids, 'session_usage', 'session_facets')
     await insertUsage(tx, orgId, rows)
+    await touchWeeks(tx, orgId, ids)
   })
   await tx`
     update usage_walks w

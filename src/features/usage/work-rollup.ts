@@ -19,6 +19,7 @@ const SPENT = [
 export const WORK_ROLLUP = rollup({
   name: 'work_rollups',
   key: ['week', 'member', 'project', 'model', 'price'],
+  prefix: ['week', 'member'],
   // a session counts in the week in which it began; its quality is in hundredths
   sums: ['sessions', 'quality', ...SPENT],
   rows: (sql, orgId, table = sql`session_usage`) => sql`
@@ -45,52 +46,33 @@ const TRAITS = ['version', 'effort', 'skill', 'mcp_server']
 export const TRAIT_ROLLUP = rollup({
   name: 'trait_rollups',
   key: ['trait', 'value', 'member', 'week'],
+  prefix: ['trait', 'value'],
   sums: ['calls'],
   rows: (sql, orgId, table = sql`session_facets`) => sql`
     from ${table} s
     where s.org_id = ${orgId}`,
-  // most sessions of a batch have the same values
   count: (sql, rows) => sql`
-    with b as materialized (
-      select
-        s.member, date_trunc('week', s.day::timestamp)::date as week, sum_bigint(s.calls) as calls,
-        ${sql.unsafe(TRAITS.map((trait) => `s.${trait}`).join(', '))}
-      ${rows}
-        and s.calls > 0
-      group by 1, 2, ${sql.unsafe(TRAITS.map((trait) => `s.${trait}`).join(', '))}
-    )
-    select v.trait, v.value, b.member, b.week, sum_bigint(b.calls) as calls
-    from b
+    select
+      v.trait, v.value, s.member, date_trunc('week', s.day::timestamp)::date as week, sum_bigint(s.calls) as calls
+    from (select s.* ${rows}) s
     cross join lateral (
-      values ${sql.unsafe(TRAITS.map((trait) => `('${trait}', b.${trait})`).join(', '))}
+      values ${sql.unsafe(TRAITS.map((trait) => `('${trait}', s.${trait})`).join(', '))}
     ) as v (trait, value)
     where v.value <> ''
+      and s.calls > 0
     group by 1, 2, 3, 4`,
   describe: ({ trait, value, week }) => `calls of the week ${week} with ${trait} ${value}`,
 })
 
-/**
- * Notes that the work of the weeks of these sessions, as they are stored, and of these rows changes: what was measured from them is
- * measured again.
- */
-export async function touchWeeks(
-  tx: ISql,
-  orgId: string,
-  sessions: readonly string[],
-  rows: readonly { day: string }[],
-): Promise<void> {
+/** Notes that the work of the weeks of these sessions changes: what was measured from them is measured again. */
+export async function touchWeeks(tx: ISql, orgId: string, sessions: readonly string[]): Promise<void> {
+  if (sessions.length === 0) return
   await tx`
     insert into work_weeks as w (org_id, week, version)
-    select ${orgId}, q.week, 1
-    from (
-      select date_trunc('week', s.day::timestamp)::date as week
-      from session_usage s
-      where s.org_id = ${orgId}
-        and s.session_id = any(${[...sessions]}::text[])
-      union
-      select date_trunc('week', d.day::timestamp)::date
-      from unnest(${[...new Set(rows.map(({ day }) => day))]}::date[]) as d (day)
-    ) q
+    select distinct ${orgId}, date_trunc('week', s.day::timestamp)::date, 1
+    from session_usage s
+    where s.org_id = ${orgId}
+      and s.session_id = any(${[...sessions]}::text[])
     on conflict (org_id, week) do update set version = w.version + 1`
 }
 

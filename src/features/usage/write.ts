@@ -93,9 +93,10 @@ export async function updateUsage(
     isLarge: ids.length >= MIN_COPIED,
   }
   await counting(tx, orgId, USAGE_ROLLUPS, counted, async () => {
-    await touchWeeks(tx, orgId, before, rows)
+    await touchWeeks(tx, orgId, before)
     await deleteUsage(tx, orgId, before)
     await insertUsage(tx, orgId, rows)
+    await touchWeeks(tx, orgId, ids)
     await insertLinks(tx, orgId, sessions)
     await attachSessions(tx, orgId, ids)
   })
