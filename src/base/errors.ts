@@ -1,14 +1,14 @@
-/** Error codes of the API with their HTTP status. 404, 405, 413, 414 and 415 share codes: see `ApiError`. */
-export const STATUS_OF_CODE = {
-  UNAUTHORIZED: 401,
-  FORBIDDEN: 403,
-  NOT_FOUND: 404,
-  RATE_LIMITED: 429,
-  VALIDATION_ERROR: 400,
-  INTERNAL_ERROR: 500,
-} as const
-
-export type ErrorCode = keyof typeof STATUS_OF_CODE
+/** The reasons for which a request is not done. `http/failure.ts` gives each its status, and the code that clients read. */
+export type Reason =
+  | 'UNAUTHORIZED'
+  | 'FORBIDDEN'
+  | 'NOT_FOUND'
+  | 'RATE_LIMITED'
+  | 'VALIDATION_ERROR'
+  | 'TOO_LARGE'
+  | 'CONFLICT'
+  | 'BUSY'
+  | 'INTERNAL_ERROR'
 
 /** Problems in one response: a file in the wrong format has one in every record. */
 export const MAX_PROBLEMS = 20
@@ -18,17 +18,15 @@ export interface FieldProblem {
   message: string
 }
 
-/** An error that the client can correct: sent as the error body with `status`, or the code's. */
+/** An error that is told to the client, over HTTP or not. */
 export class ApiError extends Error {
-  readonly status: number
   constructor(
-    readonly code: ErrorCode,
+    readonly code: Reason,
     message: string,
-    readonly options: { status?: number; details?: FieldProblem[]; headers?: Record<string, string> } = {},
+    readonly options: { details?: FieldProblem[]; retryAfterS?: number } = {},
   ) {
     super(message)
     this.name = 'ApiError'
-    this.status = options.status ?? STATUS_OF_CODE[code]
   }
 }
 
@@ -39,29 +37,22 @@ export const problemIf = (isWrong: boolean, field: string, message: string): Fie
 export const validationError = (...problems: FieldProblem[]): ApiError =>
   problemsError('VALIDATION_ERROR', problems)
 
-/** Says what is wrong with one field, with another status than 400 or with headers. */
-export const fieldError = (
-  field: string,
-  message: string,
-  options: Omit<ApiError['options'], 'details'> = {},
-): ApiError =>
-  new ApiError('VALIDATION_ERROR', `${field}: ${message}`, { ...options, details: [{ field, message }] })
+/** Says what is wrong with one field. */
+export const fieldError = (field: string, message: string, code: Reason = 'VALIDATION_ERROR'): ApiError =>
+  problemsError(code, [{ field, message }])
 
-/** 503: nothing is wrong with the request, which may be sent again after some seconds. */
-export const busy = (reason: string, { retryAfterS = 2, headers = {} } = {}): ApiError =>
-  new ApiError('INTERNAL_ERROR', `${reason}; try again`, {
-    status: 503,
-    headers: { ...headers, 'Retry-After': String(retryAfterS) },
-  })
+/** Nothing is wrong with the request, which may be sent again after some seconds. */
+export const busy = (reason: string, retryAfterS = 2): ApiError =>
+  new ApiError('BUSY', `${reason}; try again`, { retryAfterS })
 
-/** 429: the same request may be sent again after some seconds. */
-export const tooMany = (message: string, retryAfterS: number, headers = {}): ApiError =>
-  new ApiError('RATE_LIMITED', message, { headers: { 'Retry-After': String(retryAfterS), ...headers } })
+/** The same request may be sent again after some seconds. */
+export const tooMany = (message: string, retryAfterS: number): ApiError =>
+  new ApiError('RATE_LIMITED', message, { retryAfterS })
 
 /** Parts of a request that the key may not send; the message joins those of `problems`. */
 export const forbidden = (...problems: FieldProblem[]): ApiError => problemsError('FORBIDDEN', problems)
 
-function problemsError(code: ErrorCode, problems: FieldProblem[]): ApiError {
+function problemsError(code: Reason, problems: FieldProblem[]): ApiError {
   const message = problems.map((problem) => `${problem.field}: ${problem.message}`).join('; ')
   return new ApiError(code, message, { details: problems })
 }

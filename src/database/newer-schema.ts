@@ -23,7 +23,7 @@ async function stateOf(sql: ISql): Promise<string> {
 }
 
 /** 503, for a write that this program must not do. */
-export const newerSchema = (state: string): ApiError => busy(state, { retryAfterS: RETRY_S })
+export const newerSchema = (state: string): ApiError => busy(state, RETRY_S)
 
 /** Throws 503 when a newer program has migrated the database. Exact after a lock on a row of `org_locks`: a migration locks it. */
 export async function refuseNewerSchema(tx: ISql): Promise<void> {

@@ -4,6 +4,7 @@ import type { RequestMeter } from '../base/metrics/requests.ts'
 import type { RecordRequest } from './access-log.ts'
 import { type Admission, type Admitted, type LimitName, limitHeaders } from './admission.ts'
 import { context, pathOf, targetOf } from './context.ts'
+import { HttpError } from './failure.ts'
 import { COMMON_HEADERS, CORS_HEADERS, PREFLIGHT_HEADERS } from './responses/response.ts'
 
 // The arrival of every request, before it is routed: its id, the headers of its response, its key and its limit.
@@ -45,10 +46,7 @@ const hasTwoHosts = (request: Request): boolean => request.headers.get('host')?.
 
 /** Data that are gone are written no more; an operator has to bring them back first. */
 export const dataRemoved = () =>
-  new ApiError('INTERNAL_ERROR', 'The data directory was removed; nothing was stored', {
-    status: 503,
-    headers: { 'Retry-After': '60' },
-  })
+  new ApiError('BUSY', 'The data directory was removed; nothing was stored', { retryAfterS: 60 })
 
 interface ArrivalDeps {
   admission: Admission
@@ -112,9 +110,8 @@ export const arrival = ({ admission, limits, record, refusal, allowOf }: Arrival
         const refused = changes ? refusal() : undefined
         if (refused !== undefined) throw refused
         if (targetOf(url).length > MAX_URL_LENGTH) {
-          throw new ApiError('VALIDATION_ERROR', `The URL must have at most ${MAX_URL_LENGTH} bytes`, {
-            status: 414,
-          })
+          const message = `The URL must have at most ${MAX_URL_LENGTH} bytes`
+          throw new HttpError(new ApiError('VALIDATION_ERROR', message), { status: 414 })
         }
         if (hasTwoHosts(request)) {
           throw new ApiError('VALIDATION_ERROR', 'Host: must be given once, as one host')

@@ -1,6 +1,7 @@
 import type { TSchema, TUnsafe } from '@sinclair/typebox'
 import { parseJson } from '../analysis/records/json.ts'
-import { type ApiError, busy, fieldError } from '../base/errors.ts'
+import { type ApiError, busy, fieldError, type Reason } from '../base/errors.ts'
+import { HttpError } from './failure.ts'
 import { FREE_BODY_BYTES, type Pass, SMALL_BODY_BYTES } from './queues/gate.ts'
 
 /** Largest body, packed and unpacked, unless a route has its own limit. */
@@ -42,10 +43,12 @@ export interface PackedBody {
   mediaType: string
 }
 
-export const bodyError = (message: string, status = 400): ApiError => fieldError('body', message, { status })
+export const bodyError = (message: string, reason?: Reason): ApiError => fieldError('body', message, reason)
+
+const unsupported = (message: string) => new HttpError(bodyError(message), { status: 415 })
 
 const tooLarge = (maxBytes: number) =>
-  bodyError(`must have at most ${maxBytes} bytes, also when unpacked`, 413)
+  bodyError(`must have at most ${maxBytes} bytes, also when unpacked`, 'TOO_LARGE')
 
 /** The media type in lower case, JSON where none is given; throws 415 unless it is one of `accepted` in UTF-8. */
 function mediaTypeOf(request: Request, { types = [JSON_TYPE], needsType = false }: BodyOptions): string {
@@ -54,7 +57,7 @@ function mediaTypeOf(request: Request, { types = [JSON_TYPE], needsType = false 
   const mediaType = type.trim().toLowerCase()
   const utf8 = parameters.every((one) => !/^\s*charset\s*=/i.test(one) || CHARSET_PARAMETER.test(one))
   if (types.includes(mediaType) && utf8) return mediaType
-  throw bodyError(`Content-Type must be ${types.join(' or ')}, in UTF-8`, 415)
+  throw unsupported(`Content-Type must be ${types.join(' or ')}, in UTF-8`)
 }
 
 /** Returns the encoding of the body; throws 415 for an unknown one. */
@@ -63,7 +66,7 @@ function encodingOf(request: Request): Encoding | undefined {
   if (encoding === 'identity') return undefined
   if (encoding === 'gzip' || encoding === 'x-gzip') return 'gzip'
   if (encoding === 'zstd') return 'zstd'
-  throw bodyError('Content-Encoding must be gzip, zstd or identity', 415)
+  throw unsupported('Content-Encoding must be gzip, zstd or identity')
 }
 
 /** The body as it was sent, of any type, not packed, which must come within 10 s: see `readBytes`. */
@@ -72,7 +75,7 @@ export async function readRaw(
   maxBytes: number,
   pass: Pass,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  if (encodingOf(request) !== undefined) throw bodyError('must not be packed', 415)
+  if (encodingOf(request) !== undefined) throw unsupported('must not be packed')
   return await readBytes(request, maxBytes, pass, { ...PACE, bytesPerS: Infinity })
 }
 
@@ -221,15 +224,16 @@ export function receive(
 const CLOSE = { connection: 'close' }
 
 const tooSlow = (bytesPerS: number, graceMs: number) =>
-  fieldError(
-    'body',
-    bytesPerS === Infinity
-      ? `must come within ${graceMs / 1000} s`
-      : `must come at ${bytesPerS} bytes a second at least, after its first ${graceMs / 1000} s`,
+  new HttpError(
+    bodyError(
+      bytesPerS === Infinity
+        ? `must come within ${graceMs / 1000} s`
+        : `must come at ${bytesPerS} bytes a second at least, after its first ${graceMs / 1000} s`,
+    ),
     { status: 408, headers: CLOSE },
   )
 
-const stopping = () => busy('The server stops', { headers: CLOSE })
+const stopping = () => new HttpError(busy('The server stops'), { headers: CLOSE })
 
 const placeNeeded = () =>
-  busy('The body came slowly while others waited for its place', { retryAfterS: 5, headers: CLOSE })
+  new HttpError(busy('The body came slowly while others waited for its place', 5), { headers: CLOSE })

@@ -14,6 +14,7 @@ import {
 import type { Log } from '../base/log.ts'
 import { isConnectionError, isDiskFull } from '../database/connection-errors.ts'
 import { context, pathOf } from './context.ts'
+import { answerOf, HttpError } from './failure.ts'
 import type { ErrorBody } from './query.ts'
 
 // The one place where what was thrown becomes a body: by Elysia, TypeBox, the readers, the features or the database.
@@ -51,7 +52,8 @@ function noRoute(path: string, asked: string, app: Pick<AnyElysia, 'router'>): A
   const allow = allowOf(path, app)
   if (allow === '' || allow.split(', ').includes(asked))
     return new ApiError('NOT_FOUND', 'There is nothing here')
-  return new ApiError('NOT_FOUND', `This path takes ${allow}`, { status: 405, headers: { Allow: allow } })
+  const error = new ApiError('NOT_FOUND', `This path takes ${allow}`)
+  return new HttpError(error, { status: 405, headers: { Allow: allow } })
 }
 
 /** A function that turns what was thrown into an error for the client, and logs what is not the client's. */
@@ -76,8 +78,8 @@ const createApiError =
         ...fields,
         error: messageOf(error),
       })
-      const options = { status: 503, headers: { 'Retry-After': String(DISK_FULL_RETRY_S) } }
-      return new ApiError('INTERNAL_ERROR', 'The disk of the database is full; nothing was stored', options)
+      const retryAfterS = DISK_FULL_RETRY_S
+      return new ApiError('BUSY', 'The disk of the database is full; nothing was stored', { retryAfterS })
     }
     if (isConnectionError(error)) {
       log.rarely('warn', 'the database is away', fields)
@@ -96,13 +98,15 @@ export const errors = (deps: ErrorDeps) => {
     .onError({ as: 'global' }, ({ error: thrown, request, set, requestId }): ErrorBody => {
       const error = thrown instanceof ParseError ? thrown.cause : thrown
       const path = pathOf(request.url)
-      const { message, code, status, options } = apiError({ error, request, path, requestId })
+      const failure = apiError({ error, request, path, requestId })
+      const { status, code, headers } = answerOf(failure)
+      const { details } = failure.options
       set.status = status
       if (status === 401) set.headers['WWW-Authenticate'] = 'Bearer'
-      Object.assign(set.headers, options.headers)
+      Object.assign(set.headers, headers)
       set.headers['cache-control'] = 'no-store'
-      const body: ErrorBody = { error: message, code, request_id: requestId }
-      return options.details === undefined ? body : { ...body, details: options.details }
+      const body: ErrorBody = { error: failure.message, code, request_id: requestId }
+      return details === undefined ? body : { ...body, details }
     })
 }
 

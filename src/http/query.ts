@@ -8,8 +8,8 @@ import {
   Type,
   TypeRegistry,
 } from '@sinclair/typebox'
-import { type ErrorCode, STATUS_OF_CODE } from '../base/errors.ts'
 import type { JsonText } from '../base/json-text.ts'
+import { CODES } from './failure.ts'
 
 // Schemas that the features' models and routes share. Files with SQL import models, so nothing here may
 // import Elysia.
@@ -79,8 +79,6 @@ export function oneOfOr<const Values extends readonly string[]>(
 ): TUnsafe<Values[number]> {
   return defaulted(oneOf(values, { default: fallback, description, examples: [fallback] }))
 }
-
-const CODES = Object.keys(STATUS_OF_CODE) as ErrorCode[]
 
 /** The body of every response that is not 2xx or 304. */
 export const ErrorBody = Type.Object(

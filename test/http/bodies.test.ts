@@ -244,8 +244,8 @@ describe('many bodies at once', () => {
     const entered: string[] = []
     const waiting = [takeLarge(c).then(() => entered.push('c')), takeLarge(d).then(() => entered.push('d'))]
     await expect(takeLarge(request())).rejects.toMatchObject({
-      status: 503,
-      options: { headers: { 'Retry-After': '5' } },
+      code: 'BUSY',
+      options: { retryAfterS: 5 },
     })
     // another organization has places of its own
     await gate.pass(request(), 'org_2').takeLarge()
@@ -268,8 +268,8 @@ describe('many bodies at once', () => {
     const gone = new AbortController()
     const left = takeLarge(request(gone.signal))
     gone.abort()
-    await expect(left).rejects.toMatchObject({ status: 503 })
-    await expect(takeLarge(request())).rejects.toMatchObject({ status: 503 })
+    await expect(left).rejects.toMatchObject({ code: 'BUSY' })
+    await expect(takeLarge(request())).rejects.toMatchObject({ code: 'BUSY' })
     gate.release(first)
     await takeLarge(request())
   })

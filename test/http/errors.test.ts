@@ -78,7 +78,7 @@ describe('errors', () => {
   // Named, because the runner would print the errors themselves.
   test.each([
     ['one for the caller', new ApiError('NOT_FOUND', 'no such thing'), 404, 'NOT_FOUND', 0],
-    ['429', new ApiError('RATE_LIMITED', 'x', { headers: { 'Retry-After': '5' } }), 429, 'RATE_LIMITED', 0],
+    ['429', new ApiError('RATE_LIMITED', 'x', { retryAfterS: 5 }), 429, 'RATE_LIMITED', 0],
     ['any other', new Error('secret /home/me select 1'), 500, 'INTERNAL_ERROR', 1],
     ['a thrown text', 'secret text', 500, 'INTERNAL_ERROR', 1],
     ['a data exception', coded('22P05'), 400, 'VALIDATION_ERROR', 1],

@@ -51,7 +51,7 @@ export function scanJson(
 function countNames(text: string, maxValues: number): number {
   const { names, beyond } = scanJson(text, MAX_DEPTH, maxValues)
   if (beyond === 'depth') throw fieldError('body', `must be nested at most ${MAX_DEPTH} levels deep`)
-  if (beyond === 'values') throw fieldError('body', `must have at most ${maxValues} values`, { status: 413 })
+  if (beyond === 'values') throw fieldError('body', `must have at most ${maxValues} values`, 'TOO_LARGE')
   return names
 }
 

@@ -1,5 +1,6 @@
 import { ApiError, busy, tooMany } from '../../base/errors.ts'
 import { changeOf } from '../../database/org-lock.ts'
+import { HttpError } from '../../http/failure.ts'
 
 // Open responses of GET /v1/changes. One look at a time, of one statement for each kind of thing, tells all streams of the
 // instance whether their organizations' data have changed and whether their callers may still listen: a stream has no timer
@@ -153,4 +154,4 @@ export function createChangeStreams({ readVersion, readVersions, findKeys, findS
 
 export type ChangeStreams = ReturnType<typeof createChangeStreams>
 
-const stopping = () => busy('The server stops', { headers: { connection: 'close' } })
+const stopping = () => new HttpError(busy('The server stops'), { headers: { connection: 'close' } })

@@ -5,6 +5,7 @@ import { VERSION } from '../../base/version.ts'
 import { type Admission, accessOf } from '../../http/admission.ts'
 import type { RouteDeps } from '../../http/api.ts'
 import { JSON_TYPE, readBody } from '../../http/body.ts'
+import { answerOf } from '../../http/failure.ts'
 import type { Call } from './call.ts'
 import { callTool, toolsFor } from './tools.ts'
 
@@ -40,7 +41,8 @@ async function answerMessage(
         } catch (error) {
           const apiError = error instanceof ApiError ? error : new ApiError('INTERNAL_ERROR', UNKNOWN)
           if (apiError !== error) log.error('a tool failed', { error, request_id: requestId, tool: name })
-          const { message, code, options } = apiError
+          const { message, options } = apiError
+          const { code } = answerOf(apiError)
           return resultOf({ error: message, code, request_id: requestId, details: options.details }, true)
         }
         throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool ${name}`)
@@ -75,7 +77,7 @@ export const mcpRoutes = (
       try {
         message = await readBody(request, {}, gate.pass(request, `changes of ${access.orgId}`))
       } catch (error) {
-        if (!(error instanceof ApiError) || error.status !== 400) throw error
+        if (!(error instanceof ApiError) || answerOf(error).status !== 400) throw error
         return status(400, refusalOf(PARSE_ERROR, error.message))
       }
       // each request counts as one; the package refuses all else that is no message

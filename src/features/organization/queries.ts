@@ -156,14 +156,16 @@ async function sealedSecret(tx: ISql, orgId: string, secret: string, box: Secret
   return box.seal(secret, githubSecretContext(orgId))
 }
 
-/** The time zone to change to; undefined where it stays. Throws VALIDATION_ERROR with 409 while another change waits. */
+/** The time zone to change to; undefined where it stays. Throws CONFLICT while another change waits. */
 function wantedZone(before: OrganizationSettings, wanted: string | undefined): string | undefined {
   const { time_zone, time_zone_pending: pending } = before
   if (wanted === undefined) return undefined
   if (pending !== null)
-    throw fieldError('time_zone', `the change to ${pending.time_zone} is not in force yet; try again then`, {
-      status: 409,
-    })
+    throw fieldError(
+      'time_zone',
+      `the change to ${pending.time_zone} is not in force yet; try again then`,
+      'CONFLICT',
+    )
   return wanted === time_zone ? undefined : wanted
 }
 

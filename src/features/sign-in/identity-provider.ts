@@ -107,8 +107,7 @@ export function createIdentityProvider(oidc: OidcConfig, log: Log) {
   }
 }
 
-const away = () =>
-  new ApiError('INTERNAL_ERROR', 'The identity provider does not answer: try again later', { status: 503 })
+const away = () => new ApiError('BUSY', 'The identity provider does not answer: try again later')
 
 /** The claim at the path; a provider's own name may have dots. */
 function claimAt(claims: Claims, path: readonly string[]): unknown {

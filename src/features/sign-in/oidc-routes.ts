@@ -2,6 +2,7 @@ import { Elysia } from 'elysia'
 import { cookieReader, flowCookie, readFlow, sessionCookie } from '../../accounts/people/cookies.ts'
 import { ApiError } from '../../base/errors.ts'
 import { publicPath } from '../../config.ts'
+import { answerOf } from '../../http/failure.ts'
 import { type AuthDeps, clientOf } from './deps.ts'
 import { createIdentityProvider } from './identity-provider.ts'
 import { signInByProvider } from './provider-sign-in.ts'
@@ -89,7 +90,7 @@ function refusal(request: Request, error: unknown, home: string): Response {
   const page = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Not signed in</title>
 <h1>Not signed in</h1><p>${Bun.escapeHTML(error.message)}</p><p><a href="${Bun.escapeHTML(home)}">Back</a></p></html>`
   return new Response(page, {
-    status: error.status,
+    status: answerOf(error).status,
     headers: {
       'content-type': 'text/html; charset=utf-8',
       'content-security-policy':

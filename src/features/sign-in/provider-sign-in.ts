@@ -47,9 +47,7 @@ export async function signInByProvider(
 ): Promise<string> {
   const organization = await findOrganization(people, oidc.organization)
   if (organization === undefined) {
-    throw new ApiError('INTERNAL_ERROR', `OIDC_ORGANIZATION: there is no organization ${oidc.organization}`, {
-      status: 503,
-    })
+    throw new ApiError('BUSY', `OIDC_ORGANIZATION: there is no organization ${oidc.organization}`)
   }
   const { id: orgId } = organization
   // a member who is added or changed makes it a change

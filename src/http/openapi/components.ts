@@ -1,4 +1,4 @@
-import { type ErrorCode, STATUS_OF_CODE } from '../../base/errors.ts'
+import { codeOfStatus } from '../failure.ts'
 import { ErrorBody } from '../query.ts'
 import { EXAMPLE_IDS } from './examples.ts'
 import { type Components, exampleOf, type Schema } from './schema.ts'
@@ -44,12 +44,6 @@ interface ErrorKind {
   error: string
   headers?: HeaderName[]
 }
-
-const CODES = Object.keys(STATUS_OF_CODE) as ErrorCode[]
-/** The code of an error; that of several statuses, where none has the status alone. */
-const codeOf = (status: number): ErrorCode =>
-  CODES.find((code) => STATUS_OF_CODE[code] === status) ??
-  (status === 405 ? 'NOT_FOUND' : status === 503 ? 'INTERNAL_ERROR' : 'VALIDATION_ERROR')
 
 const ERRORS: Record<number, ErrorKind> = {
   400: {
@@ -129,7 +123,7 @@ export function errorComponents(components: Components): Record<string, unknown>
   const schema = components.named('Error', ErrorBody)
   const made: Record<string, unknown> = {}
   for (const [status, { name, description, error, headers }] of Object.entries(ERRORS)) {
-    const code = codeOf(Number(status))
+    const code = codeOfStatus(Number(status))
     const [field = '', message] = error.split(/: (.*)/)
     const details = message !== undefined && { details: [{ field, message }] }
     const example = { error, code, request_id: 'k3v9x0a1b2c3-7', ...details }

@@ -149,7 +149,7 @@ export type EnqueueWrite = <Result>(
   by?: string,
 ) => Promise<Result>
 
-/** A queue of writes for each organization. Throws INTERNAL_ERROR with 503 when too many wait, or for too long. */
+/** A queue of writes for each organization. Throws BUSY when too many wait, or for too long. */
 export function createWriteQueue({ waitMs, ...limits }: Omit<Limits, 'what'> & { waitMs?: number }) {
   const turns = createPlaces({ ...limits, what: 'writes' })
   const enqueueWrite: EnqueueWrite = async (orgId, work, signal, by) => {

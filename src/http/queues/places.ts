@@ -49,9 +49,7 @@ export function createPlaces({ total, each, waiting, what }: Limits) {
   let stopped = false
 
   const refusal = (signal: AbortSignal | undefined): unknown =>
-    signal?.reason instanceof ApiError
-      ? signal.reason
-      : busy(`Too many ${what} at once`, { retryAfterS: RETRY_AFTER_S })
+    signal?.reason instanceof ApiError ? signal.reason : busy(`Too many ${what} at once`, RETRY_AFTER_S)
   const add = (orgId: string, units: number): void => {
     taken += units
     const count = (takenBy.get(orgId) ?? 0) + units

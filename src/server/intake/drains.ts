@@ -168,7 +168,7 @@ async function drainSome(
     try {
       sessions.push(sessionOf(id, parts, `sessions[${index}]`, options))
     } catch (error) {
-      if (!(error instanceof ApiError) || error.code !== 'VALIDATION_ERROR') throw error
+      if (!(error instanceof ApiError) || !/^(VALIDATION_ERROR|TOO_LARGE)$/.test(error.code)) throw error
       onBeyond(id)
     }
   }

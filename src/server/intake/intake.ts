@@ -220,7 +220,7 @@ function createLifetime(given: AbortSignal, pause: () => Promise<void> | undefin
       sinceMs = nowMs
       if (doneMs > maxProcessorMs) {
         const message = `was reached after ${maxProcessorMs / 1000} s of work, the most for one request: send fewer or smaller records`
-        throw fieldError(name, message, { status: 413 })
+        throw fieldError(name, message, 'TOO_LARGE')
       }
       return uncounted()?.then(resume)
     },

@@ -41,7 +41,7 @@ function resultOf(error: unknown, hasLeft: boolean): RequestResult {
   if (hasLeft) return 'left'
   if (!(error instanceof ApiError)) return 'failed'
   if (error.code === 'FORBIDDEN') return 'forbidden'
-  if (error.status === 413) return 'too_large'
+  if (error.code === 'TOO_LARGE') return 'too_large'
   return error.code === 'VALIDATION_ERROR' ? 'invalid' : 'busy'
 }
 

@@ -1,6 +1,6 @@
 import type { Actor } from '../../accounts/audit-log/append.ts'
 import type { Signal } from '../../analysis/telemetry/model.ts'
-import { ApiError, codeOf, type ErrorCode } from '../../base/errors.ts'
+import { ApiError, codeOf, type Reason } from '../../base/errors.ts'
 import type { TallyCounts } from '../../base/supervise.ts'
 import type { Config } from '../../config.ts'
 import type { ConnectTarget } from '../../database/client.ts'
@@ -57,7 +57,7 @@ export type FromIntake =
 
 /** An error as it is sent from thread to thread. */
 export type SentError =
-  | { kind: 'api'; code: ErrorCode; message: string; options: ApiError['options'] }
+  | { kind: 'api'; code: Reason; message: string; options: ApiError['options'] }
   | { kind: 'other'; message: string; stack: string | undefined; code: string | undefined }
 
 export function sentError(error: unknown): SentError {

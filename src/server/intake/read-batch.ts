@@ -46,7 +46,7 @@ async function readJson(
     size += chunk.length
     if (size > MAX_JSON_BYTES) {
       const message = 'of JSON must be at most 8 MiB: send the records as lines, application/x-ndjson'
-      throw fieldError('body', message, { status: 413 })
+      throw fieldError('body', message, 'TOO_LARGE')
     }
     await onBytes(size)
     parts.push(chunk)

@@ -52,7 +52,7 @@ export async function readTelemetry(
   const add = (record: TelemetryRecord) => {
     received += 1
     if (received > MAX_TELEMETRY_RECORDS)
-      throw bodyError(`must have at most ${MAX_TELEMETRY_RECORDS} records`, 413)
+      throw bodyError(`must have at most ${MAX_TELEMETRY_RECORDS} records`, 'TOO_LARGE')
     const observed = observe(record)
     if (observed === undefined) return
     if (!('refused' in observed)) return void observations.push(observed)

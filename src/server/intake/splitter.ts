@@ -81,10 +81,10 @@ function createCounter(limits: typeof SPLIT_LIMITS, nameHere: () => string) {
       values += 1
       total += 1
       if (values > limits.recordValues)
-        throw fieldError(nameHere(), `must have at most ${limits.recordValues} values`, { status: 413 })
+        throw fieldError(nameHere(), `must have at most ${limits.recordValues} values`, 'TOO_LARGE')
       if (total > limits.values) {
         const message = `is beyond the ${limits.values} values of one request: send fewer records at a time`
-        throw fieldError(nameHere(), message, { status: 413 })
+        throw fieldError(nameHere(), message, 'TOO_LARGE')
       }
     },
     open(depth: number) {
@@ -113,8 +113,7 @@ export function createSplitter(limits = SPLIT_LIMITS) {
     depth = 0
     isInText = false
     isEscaped = false
-    if (line >= limits.lines)
-      throw fieldError('body', `must have at most ${limits.lines} lines`, { status: 413 })
+    if (line >= limits.lines) throw fieldError('body', `must have at most ${limits.lines} lines`, 'TOO_LARGE')
     if (!isBlank(bytes)) {
       records += 1
       refuseTooMany(records, limits.records)

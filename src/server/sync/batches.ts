@@ -157,7 +157,8 @@ function withoutSkipped(
 /** The indexes that a VALIDATION_ERROR or FORBIDDEN names, with the reasons; empty for any other error. */
 function refusedIn(error: unknown, length: number): Map<number, string> {
   const refused = new Map<number, string>()
-  if (!(error instanceof ApiError) || !/^(VALIDATION_ERROR|FORBIDDEN)$/.test(error.code)) return refused
+  if (!(error instanceof ApiError) || !/^(VALIDATION_ERROR|TOO_LARGE|FORBIDDEN)$/.test(error.code))
+    return refused
   for (const { field, message } of error.options.details ?? []) {
     const [, index, path] = /^records\[(\d+)\]\.?(.*)$/.exec(field) ?? []
     if (index !== undefined && Number(index) < length) refused.set(Number(index), `${path} ${message}`.trim())

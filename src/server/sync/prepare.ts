@@ -152,8 +152,7 @@ export function createPreparer({
       try {
         await prepareGroup()
       } catch (error) {
-        if (!(error instanceof ApiError) || error.code !== 'VALIDATION_ERROR' || error.status !== 400)
-          throw error
+        if (!(error instanceof ApiError) || error.code !== 'VALIDATION_ERROR') throw error
         contradiction = error
       }
       return true
@@ -199,5 +198,5 @@ const identityOf = ({ type, id, project_name, created_at }: SessionRecord): Sync
 
 /** Refuses more than `most` records with 413. */
 export function refuseTooMany(count: number, most = MAX_RECORDS): void {
-  if (count > most) throw fieldError('records', `must be at most ${most} in one request`, { status: 413 })
+  if (count > most) throw fieldError('records', `must be at most ${most} in one request`, 'TOO_LARGE')
 }

@@ -2,6 +2,7 @@ import { Elysia } from 'elysia'
 import { tooMany } from '../../base/errors.ts'
 import type { RouteDeps } from '../../http/api.ts'
 import { createAtOnce } from '../../http/at-once.ts'
+import { HttpError } from '../../http/failure.ts'
 import { page } from '../../http/query.ts'
 import { getEndpoint } from '../queries.ts'
 import { maskedHeaders } from '../signing/signature.ts'
@@ -36,7 +37,8 @@ export function createTestLimit(timeoutMs: number, server: RouteDeps['server']):
     const end = begin({ [endpointId]: MAX_TESTS })
     if (end === undefined) {
       const message = `${MAX_TESTS} tests of this endpoint are in flight; try again`
-      throw tooMany(message, RETRY_AFTER_S, { 'X-RateLimit-Remaining': '0' })
+      const headers = { 'X-RateLimit-Remaining': '0' }
+      throw new HttpError(tooMany(message, RETRY_AFTER_S), { headers })
     }
     server()?.timeout(request, Math.ceil(timeoutMs / 1_000) + MARGIN_S)
     try {

@@ -44,8 +44,8 @@ test('a body that has come counts until the response, as 8 KiB at least, and wha
   const waiting = ['a1', 'a2', 'a3', 'a4'].map((name) => begin(name))
   const other = begin('b1', 16 * KIB)
   await expect(begin('a5')).rejects.toMatchObject({
-    status: 503,
-    options: { headers: { 'Retry-After': '5' } },
+    code: 'BUSY',
+    options: { retryAfterS: 5 },
   })
   await other
   expect(begun).toEqual(['a1', 'a2', 'b1'])
@@ -74,7 +74,7 @@ test('a client that leaves while it waits makes room, and one that leaves later 
 test('the time of a request ends its wait, and its work, with 503', async () => {
   const { begin } = working({ work: { total: 1, each: 1, waiting: 1 }, untilWritingMs: 20 })
   const signal = await begin('a1')
-  const late = { status: 503, options: { headers: { 'Retry-After': '2' } } }
+  const late = { code: 'BUSY', options: { retryAfterS: 2 } }
   await expect(begin('a2')).rejects.toMatchObject(late)
   expect(signal.reason).toMatchObject(late)
 })
@@ -84,8 +84,8 @@ test('after a stop nothing waits', async () => {
   await begin('a1')
   const waiting = begin('a2')
   gate.stop()
-  await expect(waiting).rejects.toMatchObject({ status: 503 })
-  await expect(begin('b1')).rejects.toMatchObject({ status: 503 })
+  await expect(waiting).rejects.toMatchObject({ code: 'BUSY' })
+  await expect(begin('b1')).rejects.toMatchObject({ code: 'BUSY' })
 })
 
 const HELD_MS = 20

@@ -160,7 +160,7 @@ describe('a body', () => {
         isCancelled = true
       },
     })
-    await expect(sizesOf(slow)).rejects.toMatchObject({ status: 408, code: 'VALIDATION_ERROR' })
+    await expect(sizesOf(slow)).rejects.toMatchObject({ answer: { status: 408 }, code: 'VALIDATION_ERROR' })
     expect(isCancelled).toBe(true)
   })
 
@@ -192,7 +192,7 @@ describe('a body', () => {
     expect(sent).toBeGreaterThan(1)
     const taking = gate.pass(other, 'org_other').takeLarge()
     expect(pass.isWanted()).toBe(true)
-    expect(await reading).toMatchObject({ status: 503, code: 'INTERNAL_ERROR' })
+    expect(await reading).toMatchObject({ code: 'BUSY' })
     gate.release(one)
     await own
     gate.release(next)
@@ -233,7 +233,10 @@ describe('a body', () => {
     const reading = (async () => {
       while ((await receiving.next()) !== undefined);
     })().finally(receiving.end)
-    await expect(reading).rejects.toMatchObject({ status: 408, message: 'body: must come within 0.5 s' })
+    await expect(reading).rejects.toMatchObject({
+      answer: { status: 408 },
+      message: 'body: must come within 0.5 s',
+    })
   })
 
   test('is refused with 503 when the server stops, before and while it is read', async () => {
@@ -241,8 +244,8 @@ describe('a body', () => {
     const stopping = new AbortController()
     const reading = sizesOf(endless(), { stopped: stopping.signal })
     stopping.abort()
-    await expect(reading).rejects.toMatchObject({ status: 503 })
-    await expect(sizesOf(endless(), { stopped: stopping.signal })).rejects.toMatchObject({ status: 503 })
+    await expect(reading).rejects.toMatchObject({ code: 'BUSY' })
+    await expect(sizesOf(endless(), { stopped: stopping.signal })).rejects.toMatchObject({ code: 'BUSY' })
   })
 })
 
@@ -353,7 +356,7 @@ describe('places', () => {
     const left = take('a1', 1, { signal: gone.signal })
     for (const name of ['a2', 'b1']) void take(name)
     gone.abort()
-    await expect(left).rejects.toMatchObject({ status: 503 })
+    await expect(left).rejects.toMatchObject({ code: 'BUSY' })
     for (const name of ['x1', 'a2']) await free(name)
     expect(order).toEqual(['x1', 'a2', 'b1'])
   })
@@ -375,13 +378,13 @@ describe('places', () => {
     const gone = new AbortController()
     const left = take('a2', 2, { signal: gone.signal })
     const behind = take('a3', 1)
-    await expect(take('a4')).rejects.toMatchObject({ status: 503 })
+    await expect(take('a4')).rejects.toMatchObject({ code: 'BUSY' })
     gone.abort()
-    await expect(left).rejects.toMatchObject({ status: 503 })
+    await expect(left).rejects.toMatchObject({ code: 'BUSY' })
     await behind
     expect(order).toEqual(['a1', 'a3'])
-    await expect(take('a5', 1, { waitMs: 10 })).rejects.toMatchObject({ status: 503 })
-    await expect(take('a6', 1, { signal: AbortSignal.abort() })).rejects.toMatchObject({ status: 503 })
+    await expect(take('a5', 1, { waitMs: 10 })).rejects.toMatchObject({ code: 'BUSY' })
+    await expect(take('a6', 1, { signal: AbortSignal.abort() })).rejects.toMatchObject({ code: 'BUSY' })
     await free('a1')
     await take('a7')
   })
@@ -405,8 +408,8 @@ describe('places', () => {
     await take('a1')
     const waiting = Promise.allSettled([take('a2'), take('b1')])
     places.stop()
-    expect(await waiting).toMatchObject(Array(2).fill({ status: 'rejected', reason: { status: 503 } }))
-    await expect(take('c1')).rejects.toMatchObject({ status: 503 })
+    expect(await waiting).toMatchObject(Array(2).fill({ status: 'rejected', reason: { code: 'BUSY' } }))
+    await expect(take('c1')).rejects.toMatchObject({ code: 'BUSY' })
     await free('a1')
     await take('d1')
     expect(order).toEqual(['a1', 'd1'])

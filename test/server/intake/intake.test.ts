@@ -83,8 +83,7 @@ test('a large request leaves turns for another organization', async () => {
 test('work beyond the limit is 413 naming the record, and nothing is stored', async () => {
   const failed = submit(intakeOf({ maxProcessorMs: 100 }), heavy, many('limit'))
   await expect(failed).rejects.toMatchObject({
-    status: 413,
-    code: 'VALIDATION_ERROR',
+    code: 'TOO_LARGE',
     message: expect.stringMatching(/^records\[\d+\]: was reached after 0\.1 s of work/),
   })
   expect(await storedOf(heavy, 'limit0')).toBe(0)
@@ -119,8 +118,8 @@ test('waiting beyond the limit is 503, and the writing before it goes on', async
   const release = await holdOrganization(database.sql, heavy.orgId)
   const first = submit(intake, heavy, [session('first')], undefined, gate)
   await expect(submit(intake, heavy, [session('second')], undefined, gate)).rejects.toMatchObject({
-    status: 503,
-    options: { headers: { 'Retry-After': '2' } },
+    code: 'BUSY',
+    options: { retryAfterS: 2 },
   })
   await release()
   expect(await first).toMatchObject({ created: 1 })
@@ -206,8 +205,8 @@ test('a stop refuses what is not written yet', async () => {
   const caught = refused.catch((error: unknown) => error)
   await Bun.sleep(50)
   await intake.stop()
-  expect(await caught).toMatchObject({ status: 503 })
-  await expect(submit(intake, light, [session('late')])).rejects.toMatchObject({ status: 503 })
+  expect(await caught).toMatchObject({ code: 'BUSY' })
+  await expect(submit(intake, light, [session('late')])).rejects.toMatchObject({ code: 'BUSY' })
   expect(await storedOf(heavy, 'stop0')).toBe(0)
 })
 

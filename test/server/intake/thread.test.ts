@@ -83,7 +83,6 @@ test('writes, refuses and answers as without a thread', async () => {
   // not `rejects`: while bun waits in it, no message of a thread arrives
   expect(await submit(intake, 'bad id').catch((error: unknown) => error)).toMatchObject({
     code: 'VALIDATION_ERROR',
-    status: 400,
     options: { details: [{ field: 'records[0].id', message: expect.any(String) }] },
   })
   await intake.stop()
@@ -92,7 +91,7 @@ test('writes, refuses and answers as without a thread', async () => {
   expect(text).toContain('intake_sessions_total{agent="none",result="created"} 1\n')
   expect(text).toContain('intake_sessions_total{agent="none",result="refused"} 1\n')
   expect(text).toContain('thread_restarts_total{thread="intake"} 0\n')
-  await expect(submit(intake, 'late')).rejects.toMatchObject({ status: 503 })
+  await expect(submit(intake, 'late')).rejects.toMatchObject({ code: 'BUSY' })
 })
 
 test('a changed MODEL_PRICES file holds from the next request on; an unusable one changes nothing', async () => {
@@ -162,7 +161,7 @@ for (const way of ['throw', 'reject', 'exit', 'hang'] as const) {
       WAIT_MS,
     )
     threads[0]?.postMessage({ type: way })
-    expect(await interrupted).toMatchObject({ status: 503, options: { headers: { 'Retry-After': '2' } } })
+    expect(await interrupted).toMatchObject({ code: 'BUSY', options: { retryAfterS: 2 } })
     await eventually(connections, (open) => open === 0, WAIT_MS)
     await sql`drop trigger wait_long on audit_log`
     await sql`drop function wait_long`
@@ -201,7 +200,7 @@ test('a body counts until the thread answers or ends, also when its client has l
       gate.release(request)
     }
   }
-  expect(await submitLarge()).toMatchObject({ status: 400 })
+  expect(await submitLarge()).toMatchObject({ code: 'VALIDATION_ERROR' })
   const client = new AbortController()
   const leaving = submitLarge(client.signal)
   setImmediate(() => client.abort())
@@ -212,7 +211,7 @@ test('a body counts until the thread answers or ends, also when its client has l
   // the body is in the thread by then
   setImmediate(() => gone.abort())
   expect(await submitLarge()).toMatchObject({
-    status: 503,
+    code: 'BUSY',
     message: 'Too many large bodies at once; try again',
   })
   await eventually(
@@ -220,8 +219,8 @@ test('a body counts until the thread answers or ends, also when its client has l
     (count) => count === 1,
     WAIT_MS,
   )
-  expect(await left).toMatchObject({ status: 503 })
-  expect(await submitLarge()).toMatchObject({ status: 400 })
+  expect(await left).toMatchObject({ code: 'BUSY' })
+  expect(await submitLarge()).toMatchObject({ code: 'VALIDATION_ERROR' })
   expect(threads).toHaveLength(2)
   await intake.stop()
 }, 180_000)

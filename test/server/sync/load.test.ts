@@ -55,7 +55,7 @@ test('a write whose turn does not come is refused, and those behind it are made'
   const made: string[] = []
   const late = enqueueWrite('org_a', async () => made.push('late'))
   await enqueueWrite('org_b', async () => made.push('other'))
-  await expect(late).rejects.toMatchObject({ status: 503, options: { headers: { 'Retry-After': '5' } } })
+  await expect(late).rejects.toMatchObject({ code: 'BUSY', options: { retryAfterS: 5 } })
   const fails = enqueueWrite('org_a', () => Promise.reject(new Error('failed')))
   const next = enqueueWrite('org_a', async () => made.push('next'))
   release.resolve()
