@@ -9,6 +9,7 @@ import { JsonText } from '../base/json-text.ts'
 import type { Log } from '../base/log.ts'
 import type { Config } from '../config.ts'
 import type { Sql } from '../database/client.ts'
+import { lean } from '../database/lean.ts'
 import { type Admitted, accessOf } from './admission.ts'
 import { type BodyOptions, isPacked, readBody, readPacked } from './body.ts'
 import { type Arrived, context } from './context.ts'
@@ -117,6 +118,7 @@ interface Callers {
 /** The hooks of a route. Elysia reads their text to know what they use: arrow functions in minified code too, methods not. */
 function hooksOf(route: Declared, { need, before }: Callers, deps: ApiDeps) {
   const { sql, gate, cache, wholeLists, checkResponses, server } = deps
+  const reader = lean(sql)
   const { detail, params: pathSchema, query: querySchema, body: bodySchema } = route
   const { csv, ignores = [], response = {} } = route
   if (detail?.operationId === undefined) throw new Error('a route declares no operationId')
@@ -158,7 +160,7 @@ function hooksOf(route: Declared, { need, before }: Callers, deps: ApiDeps) {
         const json = { key: cacheKeyOf(operationId, params, query, more), variesByAccept: csv !== undefined }
         const isCsv = csv !== undefined && prefersCsv(request.headers.get('accept'))
         const source = isCsv ? csvSource(json, columnsOf(query)) : json
-        return await cache.respond(orgId, source, () => read(sql, zone))
+        return await cache.respond(orgId, source, () => read(reader, zone))
       })
 
   return {
