@@ -2,7 +2,15 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createKey } from '../../src/accounts/keys/queries.ts'
 import { addDays, addMonths, dateOf, daysBetween, monthOf } from '../../src/base/dates.ts'
 import { comparedDays } from '../../src/dashboard/client/days.ts'
-import { formatDay, formatRange, inRange, namesOf } from '../../src/dashboard/client/format.ts'
+import {
+  formatDay,
+  formatMonth,
+  formatRange,
+  formatWeekday,
+  formatWeekdayName,
+  inRange,
+  namesOf,
+} from '../../src/dashboard/client/format.ts'
 import { lookAtRules } from '../../src/features/alerts/look.ts'
 import { silent } from '../support/postgres.ts'
 import { asker } from '../support/webhook-api.ts'
@@ -249,6 +257,26 @@ describe.skipIf(program === null)('the page of outcomes', () => {
     expect((await texts('h1'))[0]).toStartWith('2 pull requests were merged ')
     expect((await texts('h1'))[0]).not.toContain('each')
     expect((await texts('.soft'))[0]).toStartWith('$120.00, 8.8% of the cost, is linked to pull requests')
+    expect(page.problems.splice(0)).toEqual([])
+  }, 180_000)
+})
+
+describe.skipIf(program === null)('a day and a month', () => {
+  test('stand beside what is usual, and beside the limits of the month before', async () => {
+    await visit('#/budgets')
+    const [said = ''] = await texts('.soft')
+    expect(said).toStartWith(`In ${formatMonth(before)} 2 of 2 budgets were exceeded: `)
+    expect(said).toContain('the organization ($1,250.00 of $1,000.00)')
+    expect(said).toContain('team payments ($250.00 of $200.00)')
+    const [yesterday, weekBefore] = [addDays(today, -1), addDays(today, -8)]
+    await shown.send([session('ada', 'weekly', yesterday, 20), session('ada', 'weekly', weekBefore, 40)])
+    await visit('#/cost?project=weekly')
+    const rows = await page.evaluate<string[][]>(
+      `[...document.querySelectorAll('section[aria-label="Cost by day and project, as a table"] tbody tr')].map((row) => [row.cells[0], [...row.cells].at(-2)].map((cell) => cell.textContent))`,
+    )
+    // a quarter of the only such weekday in the four weeks before
+    expect(rows.at(-1)).toEqual([formatWeekday(yesterday), `×2.0 a usual ${formatWeekdayName(yesterday)}`])
+    expect(rows.find(([day]) => day === formatWeekday(weekBefore))?.[1]).toBe('–')
     expect(page.problems.splice(0)).toEqual([])
   }, 180_000)
 })
