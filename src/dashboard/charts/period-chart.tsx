@@ -6,7 +6,7 @@ import { NamedLink } from '../parts/link.tsx'
 import { Axes, MARGIN, middleOf, partOf } from './axes.tsx'
 import { Figure } from './figure.tsx'
 import { ticksTo, upwards } from './scale.ts'
-import { Shape, Swatch } from './shapes.tsx'
+import { Marks, Shape, Swatch } from './shapes.tsx'
 
 // A chart of stacked bars over periods.
 
@@ -231,12 +231,7 @@ function Legend({ names, limit, flags = [] }: LegendProps) {
           {href === undefined ? <bdi>{name}</bdi> : <NamedLink to={href}>{name}</NamedLink>}
         </li>
       ))}
-      {flags.map(({ name, kind, of }) => (
-        <li key={name}>
-          <Swatch {...{ of, kind }} />
-          {name}
-        </li>
-      ))}
+      <Marks of={flags} />
       {limit !== undefined && (
         <li>
           <svg class="limit" width="16" height="10" aria-hidden="true">

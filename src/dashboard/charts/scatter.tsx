@@ -1,7 +1,7 @@
 import { MARGIN, Scale } from './axes.tsx'
 import { Figure } from './figure.tsx'
 import { ticksTo, upwards } from './scale.ts'
-import { Shape, Swatch } from './shapes.tsx'
+import { Marks, Shape } from './shapes.tsx'
 
 // A chart of points.
 
@@ -82,12 +82,7 @@ export function Scatter({ title, description, points, kinds, xName, yName, forma
       isPlane
       legend={
         <ul class="legend">
-          {kinds.map((kind, of) => (
-            <li key={kind}>
-              <Swatch {...{ of, kind }} />
-              {kind}
-            </li>
-          ))}
+          <Marks of={kinds.map((kind, of) => ({ name: kind, kind, of }))} />
         </ul>
       }
       marks={(width) =>

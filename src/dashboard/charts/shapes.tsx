@@ -38,3 +38,16 @@ export const Swatch = ({ of, kind }: Pick<ShapeProps, 'of' | 'kind'>) => (
     <Shape {...{ of, kind, x: 5, y: 5 }} {...(kind === undefined && { fill: `var(--s${of})` })} />
   </svg>
 )
+
+interface MarksProps {
+  of: readonly { name: string; kind: string; of: number }[]
+}
+
+/** Marks in a legend. */
+export const Marks = ({ of: marks }: MarksProps) =>
+  marks.map(({ name, kind, of }) => (
+    <li key={name}>
+      <Swatch {...{ of, kind }} />
+      {name}
+    </li>
+  ))

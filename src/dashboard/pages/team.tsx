@@ -1,11 +1,10 @@
 import { useState } from 'preact/hooks'
-import type { Breakdown } from '../../features/cost/breakdown-model.ts'
 import type { CostTrend } from '../../features/cost/model.ts'
 import type { Expertise, TeamOverview } from '../../features/members/team-model.ts'
 import { PunchCard } from '../charts/punch-card.tsx'
 import { type Loaded, loadedOf, useApi } from '../client/api.ts'
 import { lastDays } from '../client/days.ts'
-import { countOf, formatDollars, formatRange, formatScore, formatWhole } from '../client/format.ts'
+import { countOf, formatRange, formatScore, formatWhole } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
 import type { PageProps } from '../client/page-props.ts'
 import { rangeOf } from '../client/ranges.ts'
@@ -13,7 +12,7 @@ import { setQuery } from '../client/router.ts'
 import { Answer, Ready } from '../frame/answer.tsx'
 import { Bar } from '../frame/bar.tsx'
 import { keptOf } from '../frame/kept.ts'
-import { dayColumn, textColumn, UNKNOWN } from '../parts/columns.tsx'
+import { dayColumn, dollarColumn, orUnknown, textColumn, wholeColumn } from '../parts/columns.tsx'
 import { Field } from '../parts/field.tsx'
 import { Button } from '../parts/form.tsx'
 import { NamedLink } from '../parts/link.tsx'
@@ -137,14 +136,9 @@ interface MembersProps {
 
 function Members({ team, costs, range, matches, kept, more, org }: MembersProps) {
   const known = loadedOf(costs)
-  const none = known?.isWhole === true ? 0 : undefined
-  const figureOf = (id: string, pick: (item: Breakdown['data'][number]) => number): number | undefined => {
-    const item = known?.byId.get(id)
-    return item === undefined ? none : pick(item)
-  }
-  const costOf = ({ id }: { id: string }) => figureOf(id, ({ cost }) => cost) ?? 0
-  const written = (value: number | undefined, write: (value: number) => string) =>
-    value === undefined ? UNKNOWN : write(value)
+  const none = known?.isWhole === true ? 0 : null
+  const figuresOf = (id: string): Record<'sessions' | 'cost', number | null> =>
+    known?.byId.get(id) ?? { sessions: none, cost: none }
   return (
     <Show loaded={team} what="members">
       {({ members }) => (
@@ -166,7 +160,8 @@ function Members({ team, costs, range, matches, kept, more, org }: MembersProps)
               noun="members"
               rows={members
                 .filter(({ display_name, email }) => matches(display_name, email))
-                .sort((one, other) => costOf(other) - costOf(one))}
+                .map((one) => ({ ...one, ...figuresOf(one.id), id: one.id }))
+                .sort((one, other) => (other.cost ?? 0) - (one.cost ?? 0))}
               columns={[
                 {
                   name: 'Member',
@@ -180,28 +175,15 @@ function Members({ team, costs, range, matches, kept, more, org }: MembersProps)
                 textColumn('Role', 'role'),
                 dayColumn('Joined', 'joined_at'),
                 {
-                  name: 'Sessions',
+                  ...wholeColumn('Sessions', 'sessions'),
                   phone: 'also',
-                  value: ({ id }) => figureOf(id, ({ sessions }) => sessions),
-                  number: ({ id, email }) => (
+                  number: ({ sessions, email }) => (
                     <a href={linkTo('sessions', { ...kept, member: email })}>
-                      {written(
-                        figureOf(id, ({ sessions }) => sessions),
-                        formatWhole,
-                      )}
+                      {orUnknown(sessions, formatWhole)}
                     </a>
                   ),
                 },
-                {
-                  name: 'Cost',
-                  phone: 'main',
-                  value: ({ id }) => figureOf(id, ({ cost }) => cost),
-                  number: ({ id }) =>
-                    written(
-                      figureOf(id, ({ cost }) => cost),
-                      formatDollars,
-                    ),
-                },
+                { ...dollarColumn('Cost', 'cost'), phone: 'main' },
               ]}
             />
           )}

@@ -1,8 +1,8 @@
 import type { Breakdown } from '../../features/cost/breakdown-model.ts'
 import { loadedOf, useApi } from '../client/api.ts'
-import { formatDollars, formatWhole } from '../client/format.ts'
+import { formatDollars } from '../client/format.ts'
 import { Answer, Ready } from '../frame/answer.tsx'
-import { dollarColumn } from '../parts/columns.tsx'
+import { dollarColumn, wholeColumn } from '../parts/columns.tsx'
 import { Show } from '../parts/show.tsx'
 import { Table } from '../parts/table.tsx'
 
@@ -30,11 +30,7 @@ export function NoSeats({ dates }: { dates: { date_from: string; date_to: string
                     value: ({ key }) => key,
                     cell: ({ key }) => <bdi>{key ?? 'unknown'}</bdi>,
                   },
-                  {
-                    name: 'Sessions',
-                    value: ({ sessions }) => sessions,
-                    number: ({ sessions }) => formatWhole(sessions),
-                  },
+                  wholeColumn('Sessions', 'sessions'),
                   { ...dollarColumn('API-equivalent', 'cost'), phone: 'main' },
                 ]}
               />

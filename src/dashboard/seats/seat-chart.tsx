@@ -2,6 +2,7 @@ import type { Seat } from '../../features/seats/model.ts'
 import { Axes, MARGIN, middleOf, partOf } from '../charts/axes.tsx'
 import { Figure } from '../charts/figure.tsx'
 import { ticksTo, upwards } from '../charts/scale.ts'
+import { Marks } from '../charts/shapes.tsx'
 import { formatDollars, formatDollarTick } from '../client/format.ts'
 
 const HEIGHT = 220
@@ -13,12 +14,14 @@ export const hitsOf = ({ limits }: Pick<Seat, 'limits'>): number =>
 const kindOf = ({ cost, paid, active_days }: Seat): string =>
   active_days === 0 ? 'none' : cost >= paid ? 'series0' : 'below'
 
-const LEGEND = [
+/** Numbers of shapes. */
+const [SQUARE, LINE] = [1, 6]
+const LEGEND: readonly (readonly [kind: string, name: string, of?: number])[] = [
   ['series0', 'above the price'],
   ['below', 'below'],
   ['none', 'idle'],
-  ['bad', 'hit a limit'],
-] as const
+  ['bad', 'hit a limit', LINE],
+]
 
 /** A bar for each seat, with a line at what it costs. */
 export function SeatChart({ seats, nameOf }: { seats: readonly Seat[]; nameOf: (seat: Seat) => string }) {
@@ -67,14 +70,7 @@ export function SeatChart({ seats, nameOf }: { seats: readonly Seat[]; nameOf: (
       draw={draw}
       legend={
         <ul class="legend">
-          {LEGEND.map(([kind, name]) => (
-            <li key={kind}>
-              <svg width="10" height="10" aria-hidden="true">
-                <rect class={kind} width="10" height="10" />
-              </svg>
-              {name}
-            </li>
-          ))}
+          <Marks of={LEGEND.map(([kind, name, of = SQUARE]) => ({ name, kind, of }))} />
         </ul>
       }
       marks={(width) =>
