@@ -126,7 +126,7 @@ const COLUMNS: readonly Column<Effect>[] = [
         <a href={linkTo('paid', {}, id)}>
           <bdi>{name}</bdi>
         </a>{' '}
-        <small>
+        <small class="aside">
           {formatDay(change.first_week)} · {change.trait.replaceAll('_', ' ')}
         </small>
       </>

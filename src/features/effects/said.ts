@@ -32,7 +32,7 @@ const dayOf = (day: string): string => new Date(day).toUTCString().slice(5, 11).
 
 /** The verdict as a sentence. Only what is seen is called a saving. */
 export function saidVerdict(effect: Effect): string {
-  const { verdict, measure, effect: value, visible_rise, look_at } = effect
+  const { verdict, measure, effect: value, visible_rise, look_at, changed, others, clusters } = effect
   switch (verdict) {
     case 'seen': {
       const isMore = (value ?? 0) > 0
@@ -52,7 +52,10 @@ export function saidVerdict(effect: Effect): string {
     case 'unchecked':
       return 'Unchecked: there is too little from before the change'
     case 'too_few':
-      return 'Too few: it needs five of each side'
+      if (Math.min(changed, others) < 5) return 'Too few: it needs five of each side'
+      return clusters === null || clusters.by === 'member'
+        ? 'Too few: the work of one or two decides'
+        : `Too few ${clusters.by === 'team' ? 'teams' : 'repositories'}: their people changed together`
     case 'too_early':
       return `Too early: look at it on ${dayOf(look_at ?? '')}`
   }

@@ -92,6 +92,8 @@ export function demoSession(random: Random, agent: Agent, touched: readonly stri
     type: 'session',
     source: agent,
     model,
+    // files of Codex name the plan that pays
+    ...(agent === 'codex' ? { paid_by: 'plan' as const } : {}),
     turns: turn_records.length,
     turn_records,
     files_touched: [...touched],
