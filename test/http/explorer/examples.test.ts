@@ -71,6 +71,8 @@ function requestsOf(method: string, path: string, operation: Operation): Sent[] 
   const others = named.flatMap(({ name, in: place, schema = {} }) =>
     place === 'path' ? [] : (schema.examples ?? []).map((value) => ({ name, place, value: String(value) })),
   )
+  // `previous` needs both
+  const dates = others.filter(({ name }) => /^date_(from|to)$/.test(name))
   const urlWith = (more: { name: string; value: string }[] = []) => {
     const query = new URLSearchParams(
       prefilled.map((one): [string, string] => [one.name, String(one.example)]),
@@ -98,7 +100,7 @@ function requestsOf(method: string, path: string, operation: Operation): Sent[] 
       const sent = { id, method, ...bodies[0] }
       return place === 'header'
         ? { ...sent, path: urlWith(), headers: { ...sent.headers, [name]: value } }
-        : { ...sent, path: urlWith([{ name, value }]) }
+        : { ...sent, path: urlWith([...(value === 'previous' ? dates : []), { name, value }]) }
     }),
   ]
 }
