@@ -132,3 +132,45 @@ export async function recountPullRequests(
   }
   await addDifference(tx, orgId, OUTCOME_ROLLUP, { before: counts(before), after: counts(after) })
 }
+
+/** Does `move`, which gives pull requests other days, and counts those that it moves on these. Needs the organization's lock. */
+export async function movePullRequests(tx: ISql, orgId: string, move: () => Promise<void>): Promise<void> {
+  const list = () => tx<CountedPullRequest[]>`
+    select k.repo, k.pr_number, k.state, k.project, k.member, k.day::text as day
+    from (${storedPullRequests(tx, orgId, tx``)}) k
+    order by k.repo, k.pr_number`
+  const before = await list()
+  await move()
+  const after = await list()
+  const isMoved = (_: CountedPullRequest, index: number) => before[index]?.day !== after[index]?.day
+  await recountPullRequests(tx, orgId, before.filter(isMoved), after.filter(isMoved))
+}
+
+/** Moves the parts of sessions in pull requests, with their sums, to the days of their sessions. Needs the organization's lock. */
+export async function moveParts(tx: ISql, orgId: string): Promise<void> {
+  const counts = (day: 'p' | 's') =>
+    countsOf(
+      tx,
+      OUTCOME_ROLLUP,
+      sessionFacts(
+        tx,
+        tx`
+          select p.part, p.project, p.member, p.agent, ${tx(day)}.day
+          from pr_sessions p
+          join sessions s
+            on s.org_id = ${orgId}
+            and s.id = p.session_id
+          where p.org_id = ${orgId}
+            and p.day <> s.day`,
+      ),
+    )
+  await addDifference(tx, orgId, OUTCOME_ROLLUP, { before: counts('p'), after: counts('s') })
+  await tx`
+    update pr_sessions p
+    set day = s.day
+    from sessions s
+    where p.org_id = ${orgId}
+      and s.org_id = ${orgId}
+      and s.id = p.session_id
+      and p.day <> s.day`
+}

@@ -18,7 +18,7 @@ import { COMMIT_ROLLUP } from '../../features/commits/rollup.ts'
 import { FINDING_ROLLUPS } from '../../features/security/finding-rollups.ts'
 import { countSessions } from '../../features/sessions/export.ts'
 import { FIGURES } from '../../features/sessions/rollup.ts'
-import { OUTCOME_ROLLUP } from '../../features/usage/outcome-rollup.ts'
+import { moveParts, movePullRequests } from '../../features/usage/outcome-rollup.ts'
 import { findWalked, moveUsage } from '../../features/usage/walk.ts'
 import { waitForEver, writeDays } from './days-queries.ts'
 
@@ -26,7 +26,7 @@ import { waitForEver, writeDays } from './days-queries.ts'
 // which see all of it or nothing. One that is killed has changed nothing, and the next call begins again.
 
 /** The sums that are computed again as a whole. */
-const REBUILT = [FIGURES, OUTCOME_ROLLUP, COMMIT_ROLLUP, ...FINDING_ROLLUPS]
+const REBUILT = [FIGURES, COMMIT_ROLLUP, ...FINDING_ROLLUPS]
 
 interface Deps {
   sql: Sql
@@ -64,7 +64,8 @@ export async function changeZone(
   const before = await findZone(tx, orgId)
   const zone = await beginZone(tx, orgId)
   if (zone === undefined) return undefined
-  await writeDays(tx, orgId)
+  await movePullRequests(tx, orgId, () => writeDays(tx, orgId))
+  await moveParts(tx, orgId)
   await moveUsage(tx, orgId, await pricer(), before)
   await rebuildTables(tx, orgId, REBUILT)
   await noteExceededBudgets(tx, orgId)

@@ -41,7 +41,7 @@ export async function waitForEver(tx: ISql): Promise<void> {
   await tx`set local lock_timeout = 0`
 }
 
-/** Writes the days of sessions, their findings, commits, pull requests and parts in these again. Needs both locks of the organization. */
+/** Writes the days of sessions, their findings, commits and pull requests again. Needs both locks of the organization. */
 export async function writeDays(tx: ISql, orgId: string): Promise<void> {
   for (const table of Object.keys(TIMES) as Dated[]) {
     const day = await dayOfRow(tx, orgId, table)
@@ -51,15 +51,14 @@ export async function writeDays(tx: ISql, orgId: string): Promise<void> {
       where t.org_id = ${orgId}
         and t.day <> ${day()}`
   }
-  for (const table of ['findings', 'pr_sessions'])
-    await tx`
-      update ${tx(table)} t
-      set day = s.day
-      from sessions s
-      where t.org_id = ${orgId}
-        and s.org_id = ${orgId}
-        and s.id = t.session_id
-        and t.day <> s.day`
+  await tx`
+    update findings f
+    set day = s.day
+    from sessions s
+    where f.org_id = ${orgId}
+      and s.org_id = ${orgId}
+      and s.id = f.session_id
+      and f.day <> s.day`
 }
 
 /** The written days, as `doctor` checks them. */

@@ -36,6 +36,10 @@ export const sessions = timesOf(300, next).map((at, index) => ({
   project_name: index % 3 === 0 ? 'web' : 'shop',
   created_at: at.toISOString(),
   turns: 1 + (index % 4),
+  ...(index % 4 === 0 && {
+    estimated_cost: index / 100,
+    pull_requests: [{ repo: 'acme/shop', number: 1 + (index % 30) }],
+  }),
   ...{ model: 'claude-sonnet-4-5', source: 'claude-code' },
   quality_metadata: { score: Math.round(next() * 10_000) / 100 },
   security_metadata: {
@@ -128,7 +132,9 @@ export async function world(
       ]) {
         const rows = await db.sql<{ text: string }[]>`
           select t::text as text from ${db.sql(table)} t where t.org_id = ${own.orgId} order by 1`
-        texts.push(`${table}\n${rows.map(({ text }) => text).join('\n')}`)
+        // a sum of decimals has as many zeros as one of its parts had
+        const values = rows.map(({ text }) => text.replace(/\.0+(?=[,)])/g, ''))
+        texts.push(`${table}\n${values.join('\n')}`)
       }
       return texts
     },
