@@ -20,6 +20,10 @@ const MAX_POINTS = 62
 /** Sessions with at most this score went with much friction. */
 const LOW = 50
 const LISTED = 10
+/** The score stands beside each session in a narrow window too. */
+const COLUMNS = SESSION_COLUMNS.map((one) =>
+  one.name === 'Quality' ? { ...one, phone: 'main' as const } : one,
+)
 
 /** Says how smoothly sessions went, and where the lowest are. */
 export function QualityPage({ route: { query }, who }: PageProps) {
@@ -98,7 +102,7 @@ export function QualityPage({ route: { query }, who }: PageProps) {
                 data.length > 0 && (
                   <>
                     <h2>The lowest scores</h2>
-                    <Table caption="The lowest scores" rows={data} columns={SESSION_COLUMNS} isSaved />
+                    <Table caption="The lowest scores" rows={data} columns={COLUMNS} isSaved />
                   </>
                 )
               }

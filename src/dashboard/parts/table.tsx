@@ -153,7 +153,7 @@ export function Table<Row>(props: TableProps<Row>) {
 /** The classes of cells: numbers, and the places in a narrow window. */
 function kindsOf<Row>(columns: readonly Column<Row>[]): string[] {
   const rest = columns.slice(1)
-  const main = rest.find(({ phone }) => phone === 'main') ?? rest.find(({ number }) => number) ?? rest[0]
+  const main = rest.findLast(({ phone }) => phone === 'main') ?? rest.find(({ number }) => number) ?? rest[0]
   const named = rest.filter(({ phone }) => phone === 'also')
   const also = named.length > 0 ? named : rest.filter((column) => column !== main).slice(0, 2)
   return columns.map((column) =>

@@ -19,22 +19,24 @@ export function NoSeats({ dates }: { dates: { date_from: string; date_to: string
             No seats are entered, so this page cannot say what they are worth.
           </Answer>
           <Show loaded={used} what="what was used">
-            {({ data }) => (
-              <Table
-                caption="What was used"
-                rows={data}
-                keyOf={({ key }) => key ?? ''}
-                columns={[
-                  {
-                    name: 'Agent',
-                    value: ({ key }) => key,
-                    cell: ({ key }) => <bdi>{key ?? 'unknown'}</bdi>,
-                  },
-                  wholeColumn('Sessions', 'sessions'),
-                  { ...dollarColumn('API-equivalent', 'cost'), phone: 'main' },
-                ]}
-              />
-            )}
+            {({ data }) =>
+              data.length > 0 && (
+                <Table
+                  caption="What was used"
+                  rows={data}
+                  keyOf={({ key }) => key ?? ''}
+                  columns={[
+                    {
+                      name: 'Agent',
+                      value: ({ key }) => key,
+                      cell: ({ key }) => <bdi>{key ?? 'unknown'}</bdi>,
+                    },
+                    wholeColumn('Sessions', 'sessions'),
+                    { ...dollarColumn('API-equivalent', 'cost'), phone: 'main' },
+                  ]}
+                />
+              )
+            }
           </Show>
         </>
       )}

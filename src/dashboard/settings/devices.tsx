@@ -77,12 +77,12 @@ export function DevicesPage({ route: { query } }: PageProps) {
               keyOf={({ member, agent }) => `${nameOf(member)} ${agent}`}
               columns={[
                 MEMBER,
-                textColumn('Agent', 'agent'),
+                { ...textColumn('Agent', 'agent'), phone: 'also' },
                 wholeColumn('Sessions', 'sessions'),
                 compactColumn('Tokens by transcripts', 'transcript_tokens'),
                 compactColumn('Tokens by telemetry', 'telemetry_tokens'),
                 shareColumn('Captured', 'captured_share'),
-                timeColumn('Last session', 'last_seen_at'),
+                { ...timeColumn('Last session', 'last_seen_at'), phone: 'also' },
               ]}
             />
           </section>
