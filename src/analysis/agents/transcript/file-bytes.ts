@@ -1,4 +1,4 @@
-import { closeSync, createReadStream, readSync } from 'node:fs'
+import { closeSync, createReadStream, fstatSync, readSync } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
 import { decompressed, isPacked, MAGIC_BYTES } from '../../../base/decompress.ts'
 import { openRegular } from '../git/regular-file.ts'
@@ -19,11 +19,15 @@ export const isPackedFile = (path: string): boolean => isPacked(headOf(path, MAG
 function headOf(path: string, length: number): Buffer {
   const file = openRegular(path)
   try {
-    const head = Buffer.allocUnsafe(length)
-    return head.subarray(0, readSync(file, head, 0, length, 0))
+    return headIn(file, Math.min(length, fstatSync(file).size))
   } finally {
     closeSync(file)
   }
+}
+
+function headIn(file: number, length: number): Buffer {
+  const head = Buffer.allocUnsafe(length)
+  return head.subarray(0, readSync(file, head, 0, length, 0))
 }
 
 /**
@@ -36,22 +40,19 @@ export async function* bytesOf(
   onBytes: (count: number) => void,
   from = 0,
 ): AsyncGenerator<Buffer> {
-  if (isPackedFile(path)) {
-    const stream = createReadStream(path, { fd: openRegular(path), highWaterMark: CHUNK })
-    try {
-      let unpacked = 0
-      for await (const chunk of await decompressed(counted(stream, onBytes))) {
-        unpacked += chunk.length
-        if (unpacked > MAX_UNPACKED)
-          throw new Error(`it unpacks to more than ${MAX_UNPACKED / 1024 ** 3} GiB`)
-        yield chunk
-      }
-    } finally {
-      stream.destroy()
+  const file = openRegular(path)
+  if (!isPacked(headIn(file, MAGIC_BYTES))) return yield* chunksOf(file, onBytes, from)
+  const stream = createReadStream(path, { fd: file, highWaterMark: CHUNK })
+  try {
+    let unpacked = 0
+    for await (const chunk of await decompressed(counted(stream, onBytes))) {
+      unpacked += chunk.length
+      if (unpacked > MAX_UNPACKED) throw new Error(`it unpacks to more than ${MAX_UNPACKED / 1024 ** 3} GiB`)
+      yield chunk
     }
-    return
+  } finally {
+    stream.destroy()
   }
-  yield* chunksOf(path, onBytes, from)
 }
 
 /** The chunks as they are; `onBytes` gets the size of each. */
@@ -71,11 +72,10 @@ const spare: Buffer[] = []
 // All chunks of a file share one buffer. It is read without promises, since to hand a read to a thread takes longer than the
 // read; timers, signals and requests get their turn after each chunk.
 async function* chunksOf(
-  path: string,
+  file: number,
   onBytes: (count: number) => void,
   from: number,
 ): AsyncGenerator<Buffer> {
-  const file = openRegular(path)
   const chunk = spare.pop() ?? Buffer.allocUnsafe(CHUNK)
   try {
     let position = from
