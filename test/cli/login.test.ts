@@ -7,6 +7,7 @@ import { machineName } from '../../src/cli/client/machine.ts'
 import { takeLock } from '../../src/cli/client/watch-lock.ts'
 import { run, runJson, type Serving, scratchFolder, serving } from '../support/cli.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { inState, valuesIn } from '../watch/state.ts'
 
 // Signing in, and which server, key and user the commands then take, against a real server.
 
@@ -80,23 +81,20 @@ describe('what is remembered of servers', () => {
     await runJson(['sync', sent], env)
     await runJson(['status'], env)
     const states = join(home, '.local', 'state', 'cloud-analytics')
-    const others = ['a', 'b'].map((digit) => digit.repeat(32))
-    const [state = ''] = readdirSync(states).filter((name) => name.startsWith('sync-'))
-    const text = readFileSync(join(states, state), 'utf8').replace(server.url, 'https://other.example')
-    for (const id of others) {
-      writeFileSync(join(states, `sync-${id}.json`), text)
-      writeFileSync(join(states, `lines-${id}.bin`), '')
-    }
-    expect(readdirSync(states)).toHaveLength(7)
-    return { env, home, states }
+    const other = 'https://other.example'
+    const add = "insert into targets (server, organization, slug) values (?, 'org_other', 'other')"
+    inState(join(home, '.local', 'state'), (state) => state.run(add, [other]))
+    expect(readdirSync(states).sort()).toEqual(['state.sqlite3', 'watch.lock'])
+    return { env, home, states, other }
   }
 
   test('goes with the login of a server', async () => {
-    const { env, states } = await sender()
+    const { env, home, states, other } = await sender()
     await runJson(['logout'], env)
-    const left = readdirSync(states).sort()
-    expect(left).toEqual(left.filter((name) => /^(?:(?:sync|lines)-[ab]{32}|watch\.lock)/.test(name)))
-    expect(left).toHaveLength(5)
+    expect((await runJson(['status'], env)).servers).toMatchObject([{ server: other, agents: [] }])
+    expect(valuesIn(join(home, '.local', 'state')).files).toEqual({})
+    // nothing of it is left in free pages
+    expect(readFileSync(join(states, 'state.sqlite3')).includes(sent)).toBe(false)
   })
 
   test('goes as a whole with the last server', async () => {
@@ -114,7 +112,7 @@ describe('what is remembered of servers', () => {
       mkdirSync(join(home, '.claude'))
       const lock = takeLock(states)
       await runJson(words.split(' '), env)
-      expect(readdirSync(states).filter((name) => !name.startsWith('watch'))).toHaveLength(6)
+      expect(readdirSync(states)).toContain('state.sqlite3')
       lock?.release()
       await runJson(words.split(' '), env)
       expect(existsSync(states)).toBe(false)

@@ -20,6 +20,7 @@ import {
   startProgram,
 } from '../support/cli.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { asFormer, folderIn, inState, pathIn, valuesIn } from '../watch/state.ts'
 
 // A second sync to a server reads and sends as little as possible.
 
@@ -86,12 +87,6 @@ const turnsOf = async (session: string) => (await detailOf(session)).turn_record
 
 const refusedOf = ({ refused }: { refused: { id: string }[] }) => refused.map(({ id }) => id)
 
-const stateFile = (): string => {
-  const states = join(env.XDG_STATE_HOME, 'cloud-analytics')
-  const name = readdirSync(states).find((each) => each.startsWith('sync-')) ?? ''
-  return join(states, name)
-}
-
 test(
   'a file that is as it was is not read again; one that changed is',
   async () => {
@@ -132,12 +127,11 @@ test(
     unlinkSync(join(files, 'gone.jsonl'))
     await Bun.write(file, noted)
     expect(await sync()).toMatchObject({ updated: 1 })
-    const state = JSON.parse(readFileSync(stateFile(), 'utf8'))
-    for (const known of Object.values<{ done: string; readers?: number }>(state.files)) {
-      known.done = 'of an earlier version'
-      delete known.readers
-    }
-    writeFileSync(stateFile(), JSON.stringify(state))
+    inState(env.XDG_STATE_HOME, (database) =>
+      database.run(
+        "update files set value = json_remove(json_set(value, '$.done', 'of an earlier version'), '$.readers')",
+      ),
+    )
     const again = await run(['sync', files, '--server', server.url, '--key', key, '--json'], env)
     expect(again.stderr).toContain('reading 1 known files once more')
     expect(JSON.parse(again.stdout)).toMatchObject({ updated: 0, unchanged: 1, unchanged_files: 0 })
@@ -180,17 +174,84 @@ test(
 )
 
 test(
-  '--resend forgets what was sent; a damaged state is none',
+  '--resend forgets what was sent',
   async () => {
     await Bun.write(join(files, 'one.jsonl'), lines('resent', 2))
     await sync()
-    expect(statSync(stateFile()).mode & 0o777).toBe(0o600)
     for (const option of ['--resend', '--all']) {
       expect(await sync(option)).toMatchObject({ received: 1, unchanged: 1, unchanged_files: 0 })
     }
-    writeFileSync(stateFile(), '{"version":1,"fil')
-    expect(await sync()).toMatchObject({ unchanged: 1, unchanged_files: 0 })
+  },
+  SLOW_MS,
+)
+
+const PAGE = 4_096
+
+test.each([
+  ['no database', (bytes: Buffer) => bytes.fill(0x7b)],
+  ['cut off', (bytes: Buffer) => bytes.subarray(0, PAGE + 1)],
+  ['damaged after its first page', (bytes: Buffer) => bytes.fill(0xff, PAGE)],
+  ['of a later version', (bytes: Buffer) => bytes.fill(9, 60, 64)],
+])(
+  'a state that is %s is named and replaced',
+  async (_how, damage) => {
+    await Bun.write(join(files, 'one.jsonl'), lines('damaged', 2))
+    await sync()
+    const path = pathIn(env.XDG_STATE_HOME)
+    writeFileSync(path, damage(readFileSync(path)))
+    const again = await run(['sync', files, '--server', server.url, '--key', key, '--json'], env)
+    expect(again.stderr).toMatch(/state\.sqlite3 is damaged \(.+\): it is replaced/)
+    expect(JSON.parse(again.stdout)).toMatchObject({ unchanged: 1, unchanged_files: 0 })
+    expect(statSync(path).mode & 0o777).toBe(0o600)
     expect(await sync()).toMatchObject({ unchanged: 1, unchanged_files: 1 })
+  },
+  SLOW_MS,
+)
+
+test(
+  'what version 0.2 kept is read once, and nothing is sent twice',
+  async () => {
+    await Bun.write(join(files, 'original.jsonl'), lines('former-original', 3))
+    await sync()
+    const former = asFormer(env.XDG_STATE_HOME)
+    const copy = lines('former-new', 3, { owner: 'former-original' }) + lines('former-new', 1, { from: 3 })
+    unlinkSync(join(files, 'original.jsonl'))
+    await Bun.write(join(files, 'resumed.jsonl'), copy)
+    const { servers } = await runJson(['status'], env)
+    expect(servers).toMatchObject([{ organization: 'acme', agents: [{ sessions: 1 }] }])
+    expect(readdirSync(folderIn(env.XDG_STATE_HOME))).not.toContainAnyValues(former)
+    // the copied lines are known
+    expect(await sync()).toMatchObject({ created: 1, received: 1 })
+    expect(await outputTokens('former-new')).toBe(50)
+  },
+  SLOW_MS,
+)
+
+test(
+  'two at once send everything, and what a killed one knew is known',
+  async () => {
+    for (let nth = 0; nth < 40; nth += 1)
+      await Bun.write(join(files, `${nth}.jsonl`), lines(`beside-${nth}`, 2))
+    const both = await Promise.all([sync(), sync()])
+    expect(both.map(({ received }) => received)).toEqual([40, 40])
+    expect(await sync()).toMatchObject({ unchanged_files: 40 })
+    appendFileSync(join(files, '0.jsonl'), lines('beside-0', 1, { from: 2 }))
+    const proxy = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      fetch() {
+        child.kill('SIGKILL')
+        return new Promise<Response>(() => {})
+      },
+    })
+    inState(env.XDG_STATE_HOME, (database) =>
+      database.run('update targets set server = ?', [proxy.url.origin]),
+    )
+    const child = startProgram(['sync', files, '--server', proxy.url.href, '--key', key], env)
+    await child.exited
+    await proxy.stop(true)
+    inState(env.XDG_STATE_HOME, (database) => database.run('update targets set server = ?', [server.url]))
+    expect(await sync()).toMatchObject({ updated: 1, unchanged_files: 39 })
   },
   SLOW_MS,
 )
@@ -450,8 +511,7 @@ test(
     const [stderr, code] = await Promise.all([child.stderr.text(), child.exited])
     clearTimeout(deadline)
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('stopped by SIGTERM') })
-    const { sessions } = JSON.parse(readFileSync(stateFile(), 'utf8'))
-    const kept = Object.keys(sessions)
+    const kept = Object.keys(valuesIn(env.XDG_STATE_HOME).sessions ?? {})
     expect(kept.length).toBeGreaterThan(0)
     const again = await runJson(args, env)
     expect(again.unchanged_files).toBe(kept.length)

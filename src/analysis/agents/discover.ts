@@ -28,8 +28,8 @@ export interface Source extends OrderedFile {
 /** The knowledge of earlier runs about files. */
 export interface FileMemory {
   find(path: string): KnownFile | undefined
-  /** Keeps what is known of a file without sessions, so that its head is not read again. */
-  keepOther(path: string, file: KnownFile): void
+  /** Keeps what is known of a file, so that it is not opened again. */
+  keep(path: string, file: KnownFile): void
 }
 
 interface Discovery {
@@ -48,9 +48,8 @@ const PACKED = /\.(?:gz|zst)$/i
 /** Bytes on both sides of the end of a chunk that are searched together: the longest id with its key. */
 const OVERLAP = 512
 /**
- * Walks the paths in the order of file names. With `memory` a file that is as it was is not opened for more than its ends,
- * and one that grew is searched for sessions from its old end on. Throws OperatorError (exit code 2) for a path that does
- * not exist.
+ * Walks the paths in the order of file names. With `memory` a file that is as it was is not opened, and one that grew is
+ * searched for sessions from its old end on. Throws OperatorError (exit code 2) for a path that does not exist.
  */
 export async function discover(paths: readonly string[], memory?: FileMemory): Promise<Discovery> {
   const found: Found = { sources: [], ignored: [], skipped: [], known: new Set(), memory }
@@ -119,7 +118,6 @@ async function inspect(path: string, real: string, stats: Stats, found: Found, i
   found.known.add(real)
   if (found.known.size > MAX_FILES) throw new OperatorError(`more than ${MAX_FILES} files`)
   if (!stats.isFile()) {
-    // a pipe or a device may have no end
     found.skipped.push({ path, reason: NOT_REGULAR })
     return
   }
@@ -133,12 +131,14 @@ async function inspect(path: string, real: string, stats: Stats, found: Found, i
     }
     if (detected.kind === 'sessions')
       found.sources.push({ path, bytes: stats.size, ...withFolder(path, detected), look, ids: [] })
+    // sessions that changed are kept once the server has answered
+    const kept = detected.kind === 'sessions' ? look?.change === 'same' && look.before : { detected, ids: [] }
+    if (look !== undefined && kept && !look.isUntouched) found.memory?.keep(path, { ...kept, ...look.now })
+    if (detected.kind === 'sessions') return
   } catch (error) {
     found.skipped.push({ path, reason: codeOf(error) ?? messageOf(error) })
     return
   }
-  if (detected.kind === 'sessions') return
-  if (look !== undefined) found.memory?.keepOther(path, { ...look.now, detected, ids: [] })
   if (detected.kind === 'unknown' && !isCompanion(path)) found.skipped.push({ path, reason: detected.reason })
   else if (isNamed) found.skipped.push({ path, reason: 'no sessions in it' })
   else found.ignored.push(path)

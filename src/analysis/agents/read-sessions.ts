@@ -40,8 +40,8 @@ export interface ReadOptions {
   withoutRecords?: boolean | undefined
   /** The knowledge of earlier runs about the files. */
   memory?: FileMemory | undefined
-  /** The lines of earlier runs, asked for when the first file is read. */
-  owners?: (() => LineOwners) | undefined
+  /** The lines of earlier runs. */
+  owners?: LineOwners | undefined
   /** Whether a group of files that share sessions is not read. */
   isLeftOut?: ((sources: readonly Source[]) => boolean) | undefined
   /** Called with the edits and commits of a session before its record is returned. */
@@ -95,11 +95,10 @@ export async function* readSessions(
   for (const path of ignored) options.onIgnored?.(path)
   const toRead = groups.filter((sources) => options.isLeftOut?.(sources) !== true)
   const total = toRead.flat().reduce((sum, source) => sum + source.bytes, 0)
-  let owners: LineOwners | undefined
+  const { owners = createLineOwners() } = options
   const run: Run = { ...options, onSkipped, findRepository: createRepositoryFinder(onSkipped) }
   let read = 0
   const readGroup = async (sources: readonly Source[]) => {
-    owners ??= options.owners?.() ?? createLineOwners()
     const scan = options.withoutRecords === true ? noScan : newSecretScan(options.content === true)
     const isShared = new Set(sources.flatMap(({ ids }) => ids)).size > 1
     const group = newFileGroup({ owners, scan, sources, isShared, onSkipped })

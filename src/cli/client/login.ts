@@ -67,7 +67,7 @@ export async function whoAmI({ env, json }: Context, options: ServerOptions): Pr
 export async function logout({ env, json }: Context): Promise<void> {
   const kept = readAny(env)
   deleteLogin(env)
-  if (kept !== undefined) deleteStateOf(env, kept.server)
+  if (kept !== undefined) await deleteStateOf(env, kept.server)
   if (kept !== undefined && !json)
     printMessage('the key itself is still valid: key revoke, on the server, ends it')
   await printResult(

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, closeSync, mkdirSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { codeOf, messageOf, noSpaceError, OperatorError } from '../../base/errors.ts'
 
@@ -6,9 +6,23 @@ const OWNER_ONLY = { folder: 0o700, file: 0o600 }
 
 /** Writes a file for its owner alone, completely or not at all, in the program's own folder, which is closed to others. */
 export function writePrivate(path: string, content: string | Uint8Array): void {
+  createFolder(path)
+  replaceFile(path, content, OWNER_ONLY.file)
+}
+
+/** Creates such a file, empty, unless there is one. */
+export function createPrivate(path: string): void {
+  try {
+    createFolder(path)
+    closeSync(openSync(path, 'a', OWNER_ONLY.file))
+  } catch (error) {
+    throw writeError(path, error)
+  }
+}
+
+function createFolder(path: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: OWNER_ONLY.folder })
   chmodSync(dirname(path), OWNER_ONLY.folder)
-  replaceFile(path, content, OWNER_ONLY.file)
 }
 
 /** Writes a file completely or not at all: also after a crash of the machine it has the old content or the new one. */

@@ -1,14 +1,13 @@
 import { existsSync, readdirSync, rmdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { readJsonFile } from '../../base/json-file.ts'
 import { type Environment, stateFolder } from './folders.ts'
+import { forgetServer, hasState, withState } from './state.ts'
 import { isLockHeld } from './watch-lock.ts'
 
-const STATE = /^sync-([0-9a-f]{32})\.json$/
 const BUDGETS = /^budgets-[0-9a-f]{32}\.json(?:\.\d+\.tmp)?$/
-/** The states of servers, copies of budgets, and what watch writes. */
+/** The state, also as 0.2 kept it, copies of budgets, and what watch writes. */
 const FILES =
-  /^(?:(?:sync|lines|written|budgets)-[0-9a-f]{32}\.(?:json|bin|ndjson)|watch\.(?:json|lock|lock-journal))(?:\.\d+\.tmp)?$/
+  /^(?:state\.sqlite3(?:-journal)?|(?:sync|lines|written|budgets)-[0-9a-f]{32}\.(?:json|bin|ndjson)|watch\.(?:json|lock|lock-journal))(?:\.\d+\.tmp)?$/
 
 const namesIn = (folder: string): string[] => (existsSync(folder) ? readdirSync(folder) : [])
 
@@ -17,17 +16,11 @@ function deleteMatching(folder: string, pattern: RegExp): void {
 }
 
 /** Deletes what the program remembers of a server; everything where it remembers no other. */
-export function deleteStateOf(env: Environment, server: string): void {
+export async function deleteStateOf(env: Environment, server: string): Promise<void> {
   const folder = stateFolder(env)
-  for (const name of namesIn(folder)) {
-    const id = STATE.exec(name)?.[1]
-    if (id === undefined) continue
-    const state = readJsonFile(join(folder, name)) as { server?: unknown } | undefined
-    if (state?.server === server)
-      deleteMatching(folder, new RegExp(`^(?:sync|lines|written)-${id}\\.[a-z]+$`))
-  }
+  const isLeft = hasState(folder) && (await withState(folder, (state) => forgetServer(state, server)))
   deleteBudgets(env)
-  if (!namesIn(folder).some((name) => STATE.test(name))) deleteState(env)
+  if (!isLeft) deleteState(env)
 }
 
 /** The copy of the budgets of a folder that is worked in, by this server: the hook before prompts keeps it. */

@@ -16,9 +16,9 @@ import { stateFolder } from '../client/folders.ts'
 import { isKeyOwner, refusedKey } from '../client/key-owner.ts'
 import { machineName } from '../client/machine.ts'
 import { keyIdOf, type Server } from '../client/server.ts'
+import { findKeyOwner, hasState, type KeyOwner, type SyncState, withState } from '../client/state.ts'
 import type { Context } from '../command/context.ts'
 import { printMessage } from '../command/output.ts'
-import { findKeyOwner, type ReadState, type StateFile, type SyncState } from './state.ts'
 
 export interface Access {
   /** The server's address, without a slash at its end. */
@@ -48,13 +48,6 @@ const TIMEOUT_MS = 300_000
 /** A request under way may take this long when the command is asked to stop. */
 const STOP_MS = 5_000
 
-/** The owner of a key, by the server. */
-export interface KeyOwner {
-  organization: StateFile['organization']
-  /** The address of the key's member; null where it has none. */
-  member: string | null
-}
-
 /** Asks the server whose the key is. Throws OperatorError when it does not answer, or the key may not write. */
 export async function askKeyOwner(access: Access): Promise<KeyOwner> {
   const { server } = access
@@ -71,11 +64,17 @@ export async function askKeyOwner(access: Access): Promise<KeyOwner> {
 }
 
 /** Finds a project's commits that were sent before, each with whether it was sent as on the default branch. */
-export const sentCommits = (commits: SyncState['known']['commits']) => async (project: string) => {
-  const prefix = commitId(project, '')
-  // a longer project may begin with this one and a space
-  const ids = Object.keys(commits).filter((id) => id.startsWith(prefix) && !id.includes(' ', prefix.length))
-  return new Map(ids.map((id) => [id.slice(prefix.length), commits[id]?.endsWith(OFF) !== true]))
+export function sentCommits({ list }: SyncState, isResend: boolean) {
+  // the state will forget them
+  const all = isResend ? list('commits') : undefined
+  return async (project: string) => {
+    const prefix = commitId(project, '')
+    // a longer project may begin with this one and a space
+    const sent = (all ?? list('commits', prefix)).filter(
+      ([id]) => id.startsWith(prefix) && !id.includes(' ', prefix.length),
+    )
+    return new Map(sent.map(([id, sentAs]) => [id.slice(prefix.length), !sentAs.endsWith(OFF)]))
+  }
 }
 
 /** A commit never changes, so that project and hash identify what was sent. */
@@ -95,12 +94,12 @@ function answerTo(
   hash: string,
 ): 'accepted' | SkippedSession['reason'] | undefined {
   if (record.type === 'commit')
-    return state.known.commits[commitId(record.project, record.sha)] === sentAs(record, hash)
+    return state.get('commits', commitId(record.project, record.sha)) === sentAs(record, hash)
       ? 'accepted'
       : undefined
   // a session that the server accepted may have been deleted since
   if (record.type !== 'session' || restore) return undefined
-  const known = state.known.sessions[record.id]
+  const known = state.get('sessions', record.id)
   // whatever was written to it since: somebody wanted it deleted
   if (known?.skipped === 'deleted') return 'deleted'
   return known?.hash === hash ? (known.skipped ?? 'accepted') : undefined
@@ -265,12 +264,13 @@ export function refusal(server: string, answer: Answer): Error {
 
 /** A server, and whose the key is. */
 export function targetOf({ env }: Context, server: Server) {
-  /** Reads the owner from the state, else from the server, which is asked at most once; `isNew`: it was asked. */
-  const owner = once(async (): Promise<KeyOwner & { isNew: boolean; read?: ReadState }> => {
-    const known = findKeyOwner(stateFolder(env), server.url, keyIdOf(server.key))
-    return known === undefined
-      ? { ...(await askKeyOwner({ server: server.url, key: server.key })), isNew: true }
-      : { ...known, isNew: false }
+  /** Reads the owner from the state, else from the server, which is asked at most once. */
+  const owner = once(async (): Promise<KeyOwner> => {
+    const [folder, keyId] = [stateFolder(env), keyIdOf(server.key)]
+    const known = hasState(folder)
+      ? await withState(folder, (state) => findKeyOwner(state, server.url, keyId))
+      : undefined
+    return known ?? (await askKeyOwner({ server: server.url, key: server.key }))
   })
   return {
     ...{ server, owner },

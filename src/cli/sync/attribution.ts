@@ -5,15 +5,13 @@ import {
   createAttribution,
   memoryOfRun,
 } from '../../analysis/agents/attribution/attribute.ts'
-import type { MadeCommit, WrittenEdit } from '../../analysis/agents/attribution/written-edits.ts'
 import { type ReadOptions, readSessions } from '../../analysis/agents/read-sessions.ts'
 import type { SyncRecord } from '../../analysis/records/records.ts'
-import { once } from '../../base/memoize.ts'
 import { agentFolders } from '../client/agent-folders.ts'
+import type { SyncState } from '../client/state.ts'
 import type { Context } from '../command/context.ts'
 import { pricerOf } from '../command/sync-deps.ts'
 import { createIncremental } from './incremental.ts'
-import type { SyncState } from './state.ts'
 
 /**
  * Finds the commits that have the lines of sessions. The lines of earlier runs are read from the disk when they are needed.
@@ -21,13 +19,11 @@ import type { SyncState } from './state.ts'
  */
 export function attributionOf(state: SyncState | undefined) {
   let attribution: Attribution | undefined
-  const open = once(() => state?.attribution() ?? memoryOfRun(() => Date.now()))
+  const memory = state ?? memoryOfRun(() => Date.now())
   return {
-    add: (actions: readonly (WrittenEdit | MadeCommit)[]) => {
-      if (actions.length > 0) open().written.add(actions)
-    },
+    add: memory.written.add,
     attribute: async (history: Parameters<Attribution['attribute']>[0]) => {
-      attribution ??= createAttribution(open(), () => Date.now())
+      attribution ??= createAttribution(memory, () => Date.now())
       return await attribution.attribute(history)
     },
     accept: (record: SyncRecord) => {
@@ -55,11 +51,8 @@ export async function readUsualFolders(
     withoutRecords: true,
     onWritten,
     memory: incremental.memory,
-    owners: state === undefined ? undefined : () => state.owners(),
-    isLeftOut: (sources) =>
-      sources.every(
-        ({ path, look }) => look?.change === 'same' && (state?.known.files[path]?.done ?? null) !== null,
-      ),
+    owners: state?.owners,
+    isLeftOut: (sources) => sources.every(({ look }) => look?.change === 'same' && look.before?.done != null),
   })
   for await (const result of results) incremental.expect({ ...result, records: [] })
 }

@@ -5,10 +5,10 @@ import type { SourceResult } from '../../analysis/agents/read-sessions.ts'
 import type { LimitRecord } from '../../analysis/records/plan.ts'
 import type { SyncRecord } from '../../analysis/records/records.ts'
 import { VERSION } from '../../base/version.ts'
+import type { StateOfSession, SyncState } from '../client/state.ts'
 import type { SessionUser } from '../client/user.ts'
 import type { Context } from '../command/context.ts'
 import type { SyncOptions } from './options.ts'
-import type { StateOfSession, SyncState } from './state.ts'
 
 // Selects the files that a run reads: those that changed since the server answered for all of their sessions.
 
@@ -45,7 +45,7 @@ export function createIncremental(
   const waiting = new Map<string, Group[]>()
   /** Names the group of a limit that is the last of its group. */
   const lastLimits = new Map<LimitRecord, string>()
-  const limitedOf = (sources: readonly Source[]) => state?.known.files[sources.at(-1)?.path ?? '']?.limited
+  const limitedOf = (sources: readonly Source[]) => sources.at(-1)?.look?.before?.limited
   const again = { files: 0 }
   const leftOut = { unchanged_files: 0, growing_files: 0, older_files: 0, sessions: 0, refused: 0 }
 
@@ -69,22 +69,20 @@ export function createIncremental(
   }
   const sessionsOf = (sources: readonly Source[]) =>
     sources
-      .flatMap(({ path }) => state?.known.files[path]?.records ?? [])
-      .flatMap((id) => state?.known.sessions[id] ?? [])
+      .flatMap(({ look }) => look?.before?.records ?? [])
+      .flatMap((id) => state?.get('sessions', id) ?? [])
   // the server would not keep a skipped session the next time either
   const isTriedAgain = ({ refused, skipped, at }: StateOfSession) =>
     skipped === undefined && refused !== undefined && Date.now() - Date.parse(at) > REFUSED_AGAIN_MS
   // a run that knew more, as who pays, has told it
-  const isDone = (known: (KnownFile & { done: string | null }) | undefined) =>
+  const isDone = (known: KnownFile | undefined) =>
     known?.done === how || known?.done?.startsWith(`${how} `) === true
   const isUnchanged = (sources: readonly Source[]) =>
     !restore &&
-    sources.every(({ path, look }) => look?.change === 'same' && isDone(state?.known.files[path])) &&
+    sources.every(({ look }) => look?.change === 'same' && isDone(look.before)) &&
     !sessionsOf(sources).some(isTriedAgain)
-  const isOfEarlierReaders = ({ path }: Source) => {
-    const known = state?.known.files[path]
-    return known != null && known.done !== null && known.readers !== READERS
-  }
+  const isOfEarlierReaders = ({ look }: Source) =>
+    look?.before?.done != null && look.before.readers !== READERS
   const isGrowing = (sources: readonly Source[], quietMs: number) => {
     const writtenMs = Math.max(...sources.map(({ look }) => look?.now.mtimeMs ?? 0))
     if (Date.now() - writtenMs >= quietMs) return false
@@ -99,12 +97,8 @@ export function createIncremental(
     /** Number of files that are read only because the readers take more of them. */
     again,
     memory: {
-      find: (path: string) => state?.known.files[path],
-      keepOther(path: string, file: KnownFile) {
-        const known = state?.known.files[path]
-        if (known?.ends === file.ends && known.size === file.size && known.mtimeMs === file.mtimeMs) return
-        state?.set('files', path, { ...file, done: null, records: [] })
-      },
+      find: (path: string) => state?.get('files', path),
+      keep: (path: string, file: KnownFile) => state?.set('files', path, file),
     },
     isLeftOut(sources: readonly Source[]): boolean {
       const isOlder =

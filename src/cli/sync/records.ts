@@ -5,6 +5,7 @@ import { isRepository } from '../../analysis/agents/git/repository-files.ts'
 import { readSessions } from '../../analysis/agents/read-sessions.ts'
 import type { SyncRecord } from '../../analysis/records/records.ts'
 import { OperatorError } from '../../base/errors.ts'
+import type { SyncState } from '../client/state.ts'
 import type { SessionUser } from '../client/user.ts'
 import type { Context } from '../command/context.ts'
 import { printMessage } from '../command/output.ts'
@@ -13,13 +14,12 @@ import { pricerOf } from '../command/sync-deps.ts'
 import { type attributionOf, readUsualFolders } from './attribution.ts'
 import type { Incremental } from './incremental.ts'
 import { isResend, type SyncOptions } from './options.ts'
-import type { SyncState } from './state.ts'
 import { addFile, addLeftOut, type Summary, skip } from './summary.ts'
 
 /** Read between two looks at the memory of the process. */
-const LOOK_BYTES = 8_000_000
+const LOOK_BYTES = 2_000_000
 /** Garbage is collected above this, in 15 ms: the process would grow by its heap's own rules to 180 MB. */
-const COLLECT_ABOVE_BYTES = 145_000_000
+const COLLECT_ABOVE_BYTES = 130_000_000
 export interface Started {
   context: Context
   paths: readonly string[]
@@ -120,7 +120,7 @@ async function* sessionsOf(run: Run, isAttributed: boolean) {
     },
     onWritten: isAttributed ? run.attribution.add : undefined,
     memory: incremental.memory,
-    owners: state === undefined ? undefined : () => state.owners(),
+    owners: state?.owners,
     isLeftOut: (sources) => incremental.isLeftOut(sources),
   })
   for await (const result of results) {

@@ -6,10 +6,11 @@ import type { SyncRecord } from '../../analysis/records/records.ts'
 import { OperatorError } from '../../base/errors.ts'
 import { findKnownCommits } from '../../features/commits/queries.ts'
 import { type Batches, createBatches, type SendBatch, type Skipped } from '../../server/sync/batches.ts'
-import { writeRecords } from '../../server/sync/write.ts'
 import { accountFiles, agentFolders } from '../client/agent-folders.ts'
 import { stateFolder } from '../client/folders.ts'
-import { keyIdOf, serverUnlessOrg } from '../client/server.ts'
+import { keyIdOf, type Server, serverUnlessOrg } from '../client/server.ts'
+import { type KeyOwner, openState, withState } from '../client/state.ts'
+import type { StateDatabase } from '../client/state-database.ts'
 import { findUser } from '../client/user.ts'
 import { commandLineActor } from '../command/actor.ts'
 import { type Args, type Context, pathsOf, withOrganization } from '../command/context.ts'
@@ -21,7 +22,6 @@ import { attributionOf } from './attribution.ts'
 import { incrementalOf } from './incremental.ts'
 import { checkUsage, isAgreed, isResend, type SyncOptions } from './options.ts'
 import { type Run, recordsOf, type Started } from './records.ts'
-import { openState } from './state.ts'
 import {
   addMoved,
   createSummary,
@@ -52,22 +52,27 @@ export async function sync(context: Context, options: SyncOptions, args: Args): 
   const target = server && targetOf(context, server)
   const user = await findUser(context.env, options.user, async () => (await target?.member()) ?? null)
   const onPlans = agentsOnPlans(paths)
-  const summary = createSummary(user)
-  const run = { context, paths, options, user, onPlans, summary, ignored: [], startedMs }
-  for (const path of missing) skip(run.summary, { path, line: null, reason: 'no such file or folder' })
+  const start = (): Started => {
+    const summary = createSummary(user)
+    for (const path of missing) skip(summary, { path, line: null, reason: 'no such file or folder' })
+    return { context, paths, options, user, onPlans, summary, ignored: [], startedMs }
+  }
   if (options.dryRun) {
+    const run = start()
     await printRecords(context.json, recordsOf(withoutState(run)), run.summary.skipped)
     const passedOver = run.summary.skipped.length
     if (passedOver > 0 && !options.quiet) printMessage(`${passedOver} skipped, named above`)
     return sayNothingFound(run)
   }
   const { stopped, release } = stopSignal()
-  try {
-    if (target === undefined) await writeLocally(run, stopped)
-    else await sendToServer(run, target, stopped)
-  } finally {
-    release()
+  const send = async () => {
+    if (target === undefined) return await writeLocally(start(), stopped)
+    const owner = await target.owner()
+    return await withState(stateFolder(context.env), (database) =>
+      sendToServer(start(), target.server, owner, database, stopped),
+    )
   }
+  const run = await send().finally(release)
   sayNothingFound(run)
   if (context.json || !options.quiet) {
     for (const moved of run.summary.moved) printMessage(movedText(moved))
@@ -87,18 +92,19 @@ function sayNothingFound({ options, summary, paths, ignored }: Started): void {
 
 async function sendToServer(
   run: Started,
-  target: ReturnType<typeof targetOf>,
+  { url, key }: Server,
+  { organization, member }: KeyOwner,
+  database: StateDatabase,
   stopped: AbortSignal,
-): Promise<void> {
-  const { context, options } = run
-  const { url, key } = target.server
+): Promise<Started> {
+  const { options } = run
   const keyId = keyIdOf(key)
-  const { organization, member, isNew, read } = await target.owner()
-  const state = openState(stateFolder(context.env), url, organization, read)
+  const state = openState(database, url, organization)
   const heard = () => state.set('keys', keyId, { at: new Date().toISOString(), member })
-  const known = sentCommits(state.known.commits)
+  const known = sentCommits(state, isResend(options))
   if (isResend(options)) state.forget()
-  if (isNew) heard()
+  // the server was asked whose it is
+  if (state.get('keys', keyId) === undefined) heard()
   const incremental = incrementalOf(run, state)
   const send = createApiClient({
     server: url,
@@ -112,7 +118,7 @@ async function sendToServer(
   try {
     const owned = { organizationId: organization.id, state, known }
     await readAndSend({ ...run, ...owned, incremental, attribution: attributionOf(state) }, send, stopped)
-    const heardMs = Date.parse(state.known.keys[keyId]?.at ?? '')
+    const heardMs = Date.parse(state.get('keys', keyId)?.at ?? '')
     // nothing was sent: only the server knows whether the key is still good
     if (heardMs < run.startedMs && !(options.quiet && Date.now() - heardMs < QUIET_FOR_MS)) {
       await askKeyOwner({ server: url, key, stopped })
@@ -121,10 +127,13 @@ async function sendToServer(
   } finally {
     state.flush()
   }
+  return run
 }
 
-async function writeLocally(run: Started, stopped: AbortSignal): Promise<void> {
+async function writeLocally(run: Started, stopped: AbortSignal): Promise<Started> {
   const { context, options } = run
+  // few send to a database, and it takes 40 ms and 10 MB
+  const { writeRecords } = await import('../../server/sync/write.ts')
   await withOrganization(context, options.org ?? '', async (sql, id) => {
     const deps = syncDepsOf(context, sql)
     const send = { reassign: options.reassign === true, restore: options.restore === true, moved: true }
@@ -134,6 +143,7 @@ async function writeLocally(run: Started, stopped: AbortSignal): Promise<void> {
       stopped,
     )
   })
+  return run
 }
 
 /** The server's last answer about a key is trusted this long with --quiet while there is nothing to send. */
@@ -183,8 +193,9 @@ async function readAndSend(run: Run, send: SendBatch, stopped: AbortSignal): Pro
         continue
       }
       summary.received += 1
-      const problem = problemOf(record, record.type)
-      if (problem === undefined) await batches.add({ record, path, line: 1 }, JSON.stringify(record))
+      const text = JSON.stringify(record)
+      const problem = problemOf(record, record.type, text)
+      if (problem === undefined) await batches.add({ record, path, line: 1 }, text)
       else refuse({ path, line: null, reason: `${problem.field} ${problem.message}` }, record)
       stopped.throwIfAborted()
     }

@@ -6,11 +6,11 @@ import { DAY_MS } from '../../base/dates.ts'
 import { readJsonFile } from '../../base/json-file.ts'
 import { agentFolders } from '../client/agent-folders.ts'
 import { claudeFolder, stateFolder } from '../client/folders.ts'
+import { hasState, listStates, type SyncState, withState } from '../client/state.ts'
 import { isLockHeld } from '../client/watch-lock.ts'
 import type { Context } from '../command/context.ts'
 import { printResult } from '../command/output.ts'
 import { table } from '../command/table.ts'
-import { listStates, type StateFile } from '../sync/state.ts'
 import { stampsOf } from './files.ts'
 import { readWatchRecord } from './record.ts'
 
@@ -24,18 +24,20 @@ const MAX_WAITING = 5
 
 /** `status`: prints what was sent when to which server, and what will be lost. */
 export async function status({ env, json }: Context): Promise<void> {
-  const found = await readStatus(env)
+  const folder = stateFolder(env)
+  const found = hasState(folder)
+    ? await withState(folder, (database) => readStatus(env, listStates(database)))
+    : await readStatus(env, [])
   await printResult(json, found, statusText(found))
 }
 
 type Status = Awaited<ReturnType<typeof readStatus>>
 
 /** All times are UTC. */
-async function readStatus(env: Context['env']) {
+async function readStatus(env: Context['env'], states: SyncState[]) {
   const folder = stateFolder(env)
   const record = readWatchRecord(folder)
   const running = existsSync(folder) && isLockHeld(folder)
-  const states = listStates(folder)
   const watched = running ? record : null
   const unsent = await unsentFiles(watched?.paths ?? agentFolders(env), states)
   return {
@@ -60,10 +62,10 @@ async function readStatus(env: Context['env']) {
   }
 }
 
-function serverStatus({ server, organization, keys, sessions }: StateFile) {
+function serverStatus({ server, organization, list }: SyncState) {
   const agents = new Map<string, { agent: string; sessions: number; last_sent_at: string }>()
   const refused: { id: string; at: string; reason: string }[] = []
-  for (const [id, { agent, at, refused: reason }] of Object.entries(sessions)) {
+  for (const [id, { agent, at, refused: reason }] of list('sessions')) {
     if (reason !== undefined) {
       refused.push({ id, at, reason })
       continue
@@ -72,7 +74,7 @@ function serverStatus({ server, organization, keys, sessions }: StateFile) {
     known.sessions += 1
     if (at > known.last_sent_at) known.last_sent_at = at
   }
-  const answers = Object.values(keys).map(({ at }) => at)
+  const answers = list('keys').map(([, { at }]) => at)
   return {
     server,
     organization: organization.slug,
@@ -92,25 +94,25 @@ interface UnsentFile {
 }
 
 /** Session files by their extension that no server has as they are. */
-async function unsentFiles(paths: readonly string[], states: readonly StateFile[]): Promise<UnsentFile[]> {
+async function unsentFiles(paths: readonly string[], states: readonly SyncState[]): Promise<UnsentFile[]> {
   const unsent: UnsentFile[] = []
   for (const [path, { size, mtimeMs }] of await stampsOf(paths)) {
-    const known = states.flatMap(({ files }) => files[path] ?? [])
+    const known = states.flatMap(({ get }) => get('files', path) ?? [])
     const same = known.filter((file) => file.size === size && file.mtimeMs === mtimeMs)
-    const isSent = same.some(({ done, detected }) => done !== null || detected.kind !== 'sessions')
+    const isSent = same.some(({ done, detected }) => done != null || detected.kind !== 'sessions')
     // a file of another name is known as a session's file only once it was read
     if (isSent || (known.length === 0 && !/\.(?:jsonl|json|db)$/.test(path))) continue
     // files of a folder that is read as one file are known by it
-    const isPart = states.some(({ files }) => partOf(path, files))
+    const isPart = states.some((state) => isPartOf(path, state))
     if (!isPart)
-      unsent.push({ path, mtimeMs, sent: known.some(({ done }) => done !== null) ? 'in part' : 'never' })
+      unsent.push({ path, mtimeMs, sent: known.some(({ done }) => done != null) ? 'in part' : 'never' })
   }
   return unsent
 }
 
-function partOf(path: string, files: StateFile['files']): boolean {
+function isPartOf(path: string, { get }: SyncState): boolean {
   for (let end = path.lastIndexOf(sep); end > 0; end = path.lastIndexOf(sep, end - 1)) {
-    if (files[path.slice(0, end)] !== undefined) return true
+    if (get('files', path.slice(0, end)) !== undefined) return true
   }
   return false
 }

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { splitKeys } from '../../../src/analysis/agents/git/effective-lines.ts'
 import { run, runJson, type Serving, scratchFolder, serving } from '../../support/cli.ts'
 import { type TestDatabase, testDatabase } from '../../support/postgres.ts'
+import { pathIn, valuesIn } from '../../watch/state.ts'
 import { transcriptFile } from './agent-sessions.ts'
 import { GeneratedHistory, git } from './generated-history.ts'
 
@@ -136,11 +137,9 @@ test(
     const all = first + linesOf(session.id, 'three')
     expect(await totals()).toMatchObject({ commits: 5, ai_lines: all })
 
-    const states = join(state, 'cloud-analytics')
-    const name = readdirSync(states).find((each) => each.startsWith('written-')) ?? ''
-    expect(statSync(join(states, name)).mode & 0o777).toBe(0o600)
-    const kept = readFileSync(join(states, name), 'utf8').trim().split('\n')
-    const keys = kept.flatMap((line) => splitKeys(JSON.parse(line).keys))
+    expect(statSync(pathIn(state)).mode & 0o777).toBe(0o600)
+    const kept = Object.values(valuesIn(state).written ?? {}) as { keys: string }[]
+    const keys = kept.flatMap((action) => splitKeys(action.keys))
     expect(keys).toHaveLength(all)
     // one process: all that it logged is known when it has ended
     const { stderr } = await server.end()

@@ -550,7 +550,7 @@ describe('what sub-agents do belongs to the session that started them', () => {
     })
     const known = new Map<string, KnownFile>()
     const pricer = await loadPricer()
-    const memory: FileMemory = { find: (file) => known.get(file), keepOther: () => {} }
+    const memory: FileMemory = { find: (file) => known.get(file), keep: () => {} }
     for await (const { sources } of readSessions([path], { pricer, memory })) {
       for (const { path: file, look, startedBy: _, ids: __, ...source } of sources) {
         const detected = { kind: 'sessions', ...source } as unknown as KnownFile['detected']

@@ -9,7 +9,7 @@ import { createPool, matchLines, type Pool, type Used } from './match.ts'
 import { type NotedLines, notedCommits, noteState, readNotes } from './notes.ts'
 import { countIn, rangesOf } from './ranges.ts'
 import { countsOf, createSurvival, type FollowedCommit, survivalOf } from './survival.ts'
-import { createWritten, KEPT_MS, type Written } from './written.ts'
+import { createWritten, type Written } from './written.ts'
 import type { WrittenEdit } from './written-edits.ts'
 
 // Finds the lines of commits that agents wrote. docs/outcomes.md has the definitions.
@@ -31,26 +31,28 @@ export interface StoredRepository {
   tip?: string | null
 }
 
-/** A memory that ends with the run. */
-export function memoryOfRun(now: () => number) {
-  const commits: Record<string, StoredCommit | undefined> = {}
-  const repositories: Record<string, StoredRepository | undefined> = {}
-  return {
-    written: createWritten('', now),
-    /** The commits by project and hash: see `commitKey`. */
-    commits,
-    /** The state of each repository, by project. */
-    repositories,
-    setCommit: (key: string, commit: StoredCommit | undefined) => {
-      commits[key] = commit
-    },
-    setRepository: (project: string, repository: StoredRepository) => {
-      repositories[project] = repository
-    },
-  }
+interface Kept {
+  /** The commits by project and hash: see `commitKey`. */
+  attributed: StoredCommit
+  /** The state of each repository, by project. */
+  repositories: StoredRepository
 }
 
-export type AttributionMemory = ReturnType<typeof memoryOfRun>
+export interface AttributionMemory {
+  written: Written
+  get<Kind extends keyof Kept>(kind: Kind, id: string): Kept[Kind] | undefined
+  set<Kind extends keyof Kept>(kind: Kind, id: string, value: Kept[Kind] | undefined): void
+}
+
+/** A memory that ends with the run. */
+export function memoryOfRun(now: () => number): AttributionMemory {
+  const kept = { attributed: new Map(), repositories: new Map() }
+  return {
+    written: createWritten({ get: () => undefined, set() {}, list: () => [] }, now),
+    get: (kind, id) => kept[kind].get(id),
+    set: (kind, id, value) => kept[kind].set(id, value),
+  }
+}
 
 export interface Attribution {
   /** Says what agents wrote of commits: of all that are new and may have their lines, and of known ones of which that changed. */
@@ -73,7 +75,8 @@ export function createAttribution(memory: AttributionMemory, now: () => number):
   return {
     async attribute(history) {
       const { git, repository, project, commits, known } = history
-      const before = memory.repositories[project]
+      const before = memory.get('repositories', project)
+      written.load()
       const startedMs = now()
       const notes = await noteState(git)
       const noted = notes === null ? new Map<string, string>() : await notedCommits(git, null)
@@ -89,7 +92,7 @@ export function createAttribution(memory: AttributionMemory, now: () => number):
       const shas = [...commits].flatMap(([sha, at]) => (isRead(sha, at) ? sha : []))
       const again = new Set(shas)
       const kept = [...commits.keys()].flatMap((sha) => {
-        const commit = again.has(sha) ? undefined : memory.commits[commitKey({ project, sha })]
+        const commit = again.has(sha) ? undefined : memory.get('attributed', commitKey({ project, sha }))
         return commit === undefined ? [] : { ...commit, ...countsOf(commit), sha }
       })
       const pool = createPool(kept.map(({ used }) => used))
@@ -106,7 +109,7 @@ export function createAttribution(memory: AttributionMemory, now: () => number):
         const key = commitKey({ project, sha })
         const counted = survivalOf(commit)
         if (Bun.deepEquals(counted, sent)) {
-          memory.setCommit(key, commit)
+          memory.set('attributed', key, commit)
           continue
         }
         pending.set(key, commit)
@@ -129,7 +132,7 @@ export function createAttribution(memory: AttributionMemory, now: () => number):
         const result = whoWrote(edited, at, written, readable.get(sha))
         const key = commitKey({ project, sha })
         const isEmpty = result.ai.lines === 0 && result.ai.sessions.length === 0
-        const last = memory.commits[key]
+        const last = memory.get('attributed', key)
         // the counts are of the lines that it had
         const isSame = last !== undefined && Bun.deepEquals(last.lines, result.lines)
         const next = { ...result, ...(isSame ? countsOf(last) : { survival: {}, counted: {} }) }
@@ -190,13 +193,11 @@ export function createAttribution(memory: AttributionMemory, now: () => number):
     },
     accept(record) {
       const key = commitKey(record)
-      if (pending.has(key)) memory.setCommit(key, pending.get(key))
+      if (pending.has(key)) memory.set('attributed', key, pending.get(key))
       pending.delete(key)
     },
     finish() {
-      for (const [project, repository] of read) memory.setRepository(project, repository)
-      for (const [key, commit] of Object.entries(memory.commits))
-        if (commit !== undefined && commit.at < now() - KEPT_MS) memory.setCommit(key, undefined)
+      for (const [project, repository] of read) memory.set('repositories', project, repository)
     },
   }
 }

@@ -1,10 +1,19 @@
+import { once } from '../../../base/memoize.ts'
+import { compareText } from '../../../base/text.ts'
 import { firstAtLeast } from '../../scoring/sorted.ts'
 import { splitKeys } from '../git/effective-lines.ts'
-import { isObject, parseJson } from '../transcript/json.ts'
+import { isObject } from '../transcript/json.ts'
 import type { MadeCommit, WrittenEdit } from './written-edits.ts'
 
 /** An edit, or a commit, as it is kept. `added`: when this machine read it first, in ms since 1970; 0 for an old one. */
-type Stored = (WrittenEdit | MadeCommit) & { added: number }
+export type StoredAction = (WrittenEdit | MadeCommit) & { added: number }
+
+/** The actions of earlier runs, by id, and of this one. */
+interface Store {
+  get(kind: 'written', id: string): StoredAction | undefined
+  set(kind: 'written', id: string, action: StoredAction): void
+  list(kind: 'written'): Iterable<[id: string, action: StoredAction]>
+}
 
 type IsWanted = (edit: WrittenEdit) => boolean
 
@@ -13,16 +22,14 @@ export const KEPT_MS = 60 * 86_400_000
 /** Git never cuts a hash further. */
 const SHA_START = 4
 
-/** `stored`: the edits of earlier runs, as lines of JSON. A damaged line is left out. */
-export function createWritten(stored: string, now: () => number) {
+export function createWritten(store: Store, now: () => number) {
   const ids = new Set<string>()
-  const edits = new Map<string, (WrittenEdit & Stored)[]>()
+  const edits = new Map<string, WrittenEdit[]>()
   const commits = new Map<string, MadeCommit[]>()
-  const all: Stored[] = []
+  const all: StoredAction[] = []
   let inFiles: Float64Array | undefined
-  let added: Stored[] = []
 
-  const keep = (action: Stored): boolean => {
+  const keep = (action: StoredAction): boolean => {
     if (ids.has(action.id)) return false
     ids.add(action.id)
     all.push(action)
@@ -33,18 +40,19 @@ export function createWritten(stored: string, now: () => number) {
     }
     return true
   }
-  for (const line of stored.split('\n')) {
-    const action = parseJson(line)
-    if (isKept(action)) keep(action)
-  }
   return {
+    /** Reads what is kept: before, things can only be added. */
+    load: once(() => {
+      for (const [, action] of store.list('written')) keep(action)
+    }),
     /** Adds what is not known yet. */
     add(actions: readonly (WrittenEdit | MadeCommit)[]) {
       for (const action of actions) {
         // one that is too old to be kept is read again with its file, and is not new then
         const isOld = action.at < now() - KEPT_MS
         const kept = { ...action, added: isOld ? 0 : now() }
-        if (keep(kept) && !isOld) added.push(kept)
+        if (store.get('written', kept.id) === undefined && keep(kept) && !isOld)
+          store.set('written', kept.id, kept)
       }
     },
     /** Whether a file has such an edit. */
@@ -65,7 +73,7 @@ export function createWritten(stored: string, now: () => number) {
             for (const key of new Set(splitKeys(edit.keys))) if (keys.has(key)) pushTo(byKey, key, edit)
         for (const key of keys) for (const edit of byKey.get(key) ?? []) found.add(edit)
       }
-      return [...found].sort((a, b) => b.at - a.at)
+      return [...found].sort((a, b) => b.at - a.at || compareText(a.id, b.id))
     },
     /** Counts the files in which sessions wrote a line of this key. */
     filesWith(key: string): number {
@@ -87,12 +95,6 @@ export function createWritten(stored: string, now: () => number) {
         )
           first = action.at
       return first
-    },
-    /** Returns the edits that were added since the last call, as lines of JSON. */
-    takeAdded(): string {
-      const text = added.map((action) => `${JSON.stringify(action)}\n`).join('')
-      added = []
-      return text
     },
   }
 }
@@ -118,7 +120,7 @@ const isIn = (edit: WrittenEdit, repository: string): boolean =>
 const pushTo = <Item>(lists: Map<string, Item[]>, key: string, item: Item) =>
   lists.getOrInsertComputed(key, () => []).push(item)
 
-const isKept = (value: unknown): value is Stored =>
+export const isStoredAction = (value: unknown): value is StoredAction =>
   isObject(value) &&
   typeof value.id === 'string' &&
   typeof value.session === 'string' &&

@@ -142,8 +142,7 @@ describe.each(Object.entries(FORMS))('%s', (_form, fork) => {
     const folder = await write(files(parentFile, fork))
     const owners = createLineOwners()
     const records: SessionRecord[] = []
-    for (const name of names)
-      records.push(...(await read(join(folder, name), { owners: () => owners })).records)
+    for (const name of names) records.push(...(await read(join(folder, name), { owners })).records)
     expect(seen(await merged(records))).toEqual(EXPECTED)
   })
 

@@ -80,7 +80,7 @@ describe.each<[string, object]>([
 
   test('the parent was read in an earlier run, or is in a later one', async () => {
     const owners = createLineOwners()
-    const options = { owners: () => owners }
+    const options = { owners }
     const alone = await read({ 'c.jsonl': fork }, options)
     // nothing says yet that it is a fork
     expect(tokensOf(alone.records)).toEqual({ f: plus(FORKED, PARENT) })

@@ -166,6 +166,6 @@ test('a file that an earlier version had no reader for is read', async () => {
     detected: { kind: 'unknown', reason: 'not a format we read' },
     ids: [],
   }
-  const memory = { find: (asked: string) => (asked === file ? known : undefined), keepOther() {} }
+  const memory = { find: (asked: string) => (asked === file ? known : undefined), keep() {} }
   expect((await readOne(path, { memory })).id).toBe('sess_s-1')
 })
