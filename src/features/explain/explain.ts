@@ -35,7 +35,7 @@ type Amounts = Record<(typeof KINDS)[number], bigint>
 /** The work of a key while it is summed. */
 type Sums = KeyWork & Record<'quantity' | 'base', Amounts>
 
-const NOTHING = { calls: 0, tokens: KINDS.map(() => 0n), costs: KINDS.map(() => 0n) }
+const NOTHING = { model: '', price: '', calls: 0, tokens: KINDS.map(() => 0n), costs: KINDS.map(() => 0n) }
 const noAmounts = (): Amounts => ({
   ...{ input: 0n, output: 0n, cache_read: 0n, cache_write_5m: 0n, cache_write_1h: 0n },
 })
@@ -43,6 +43,8 @@ const noWork = (): Sums => ({
   ...{ isAtBase: true, prompts: 0, calls: 0, cost: 0n, undivided: 0n },
   ...{ quantity: noAmounts(), base: noAmounts() },
 })
+
+const NO_BASE = { base: [], isPaid: true }
 
 /** Adds in place: a breakdown by branch may have ten thousand rows. */
 function add(sums: Sums, more: KeyWork): void {
@@ -78,21 +80,23 @@ function workByKey(
   pricesOf: (model: string, price: string) => BasePrices,
 ): Map<string | null, Sides> {
   const byKey = new Map<string | null, Sides>()
-  /** Rows before and after, by key, model and price. */
-  const cells = new Map<string, [before?: UsedSums, after?: UsedSums]>()
-  for (const row of rows) {
-    const { key, isAfter, model, price, undivided, tokens } = row
-    const side = isAfter ? 1 : 0
-    byKey.getOrInsertComputed(key, () => [noWork(), noWork()])[side].undivided += undivided
-    if (tokens.length > 0)
-      cells.getOrInsertComputed(`${model}\n${price}\n${key ?? '\n'}`, () => [])[side] = row
-  }
-  for (const cell of cells.values()) {
-    const { key = null, model = '', price = '' } = cell[0] ?? cell[1] ?? {}
-    const bases = pricedAtBase(pricesOf(model, price), [cell[0] ?? NOTHING, cell[1] ?? NOTHING])
-    for (const [side, work] of byKey.get(key)?.entries() ?? []) {
-      const [used, base] = [cell[side], bases[side]]
-      if (used !== undefined && base !== undefined) addUsed(work, used, base)
+  for (const [key, own] of Map.groupBy(rows, (row) => row.key)) {
+    const sides: Sides = [noWork(), noWork()]
+    byKey.set(key, sides)
+    for (const { isAfter, undivided } of own) sides[isAfter ? 1 : 0].undivided += undivided
+    const used = own.filter(({ tokens }) => tokens.length > 0)
+    // what only one of the ranges has is divided no further: most branches
+    if (used.every(({ isAfter }) => isAfter === used[0]?.isAfter)) {
+      for (const row of used) addUsed(sides[row.isAfter ? 1 : 0], row, NO_BASE)
+      continue
+    }
+    for (const cell of Map.groupBy(used, ({ model, price }) => `${model}\n${price}`).values()) {
+      const { model, price } = cell[0] ?? NOTHING
+      const ofSide = (isAfter: boolean) => cell.find((row) => row.isAfter === isAfter)
+      const [before, after] = [ofSide(false), ofSide(true)]
+      const bases = pricedAtBase(pricesOf(model, price), [before ?? NOTHING, after ?? NOTHING])
+      if (before !== undefined) addUsed(sides[0], before, bases[0])
+      if (after !== undefined) addUsed(sides[1], after, bases[1])
     }
   }
   return byKey
