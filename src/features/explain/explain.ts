@@ -85,7 +85,7 @@ function workByKey(
     byKey.set(key, sides)
     for (const { isAfter, undivided } of own) sides[isAfter ? 1 : 0].undivided += undivided
     const used = own.filter(({ tokens }) => tokens.length > 0)
-    // what only one of the ranges has is divided no further: most branches
+    // a key of one range, as most branches are, is divided no further
     if (used.every(({ isAfter }) => isAfter === used[0]?.isAfter)) {
       for (const row of used) addUsed(sides[row.isAfter ? 1 : 0], row, NO_BASE)
       continue
