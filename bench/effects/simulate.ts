@@ -122,7 +122,7 @@ for (const [index, world] of WORLDS.entries()) {
   for (let run = 0; run < fleets; run++) {
     const units = fleet(world, 1_000_003 * (index + 1) + run)
     const question = { units, unit: 'member', measure: 'cost_per_prompt', after: 4 } as const
-    const found = measureChange({ ...question, first: 0, now: WEEKS, members: MEMBERS })
+    const found = measureChange({ ...question, first: 0, now: WEEKS, members: () => MEMBERS })
     const { low, high, verdict } = found
     const effect = Math.expm1(world.effect)
     if (low === null || high === null) continue

@@ -52,8 +52,8 @@ export interface Question {
   /** The first week with work, and the one that runs. */
   first: number
   now: number
-  /** Members who worked in these weeks. */
-  members: number
+  /** The members who worked for these units in these weeks. */
+  members: (units: ReadonlySet<string>) => number
 }
 
 const NONE = {
@@ -106,7 +106,7 @@ export function measureChange(question: Question): Figures {
   }
   const all = { units, unit, weeks: closed, quantile, ...dated }
   const found = compare({ ...all, shift: 0 })
-  const isSmall = unit === 'repository' && question.members < MIN_UNITS
+  const isSmall = unit === 'repository' && question.members(found.changed.union(found.others)) < MIN_UNITS
   const [week = now, ...later] = weeks
   const priced = { after, measure: 'cost_per_prompt' } as const
   // a measure that others have nothing of does not make it everybody's change

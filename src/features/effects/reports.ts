@@ -135,10 +135,11 @@ async function figuresOf(
       change.adopted,
       (unit) => (isOfMembers ? (members.get(unit) ?? null) : null),
     )
-    const people = new Set(rows.map(({ member }) => member))
-    people.delete('')
+    const membersOf = (projects: ReadonlySet<string>) =>
+      new Set(rows.flatMap(({ member, project }) => (projects.has(project) && member !== '' ? [member] : [])))
+        .size
     const { unit } = change.change
-    return measureChange({ units, unit, measure, after, first, now: week, members: people.size })
+    return measureChange({ units, unit, measure, after, first, now: week, members: membersOf })
   }
   const figures = await ask(cohorts.flatMap((at) => [at, at - after - 1]))
   const isNamedFew = change.change.source === 'recorded' && cohorts.length < MIN_UNITS

@@ -130,10 +130,22 @@ describe('a comparison', () => {
       JSON.stringify(
         measureChange({
           ...{ units, unit: 'member', measure: 'cost_per_prompt', after: 4 },
-          ...{ first: START, now: START + 30, members: 16 },
+          ...{ first: START, now: START + 30, members: () => 16 },
         }),
       )
     expect(ask(unitsOf(rows.toReversed(), adopted))).toBe(ask(unitsOf(rows, adopted)))
+  })
+
+  test('of repositories shows figures only where five members worked on those that are compared', () => {
+    const { rows, adopted } = worldOf(5, 16, [START + 16, null])
+    const ask = (members: (units: ReadonlySet<string>) => number) =>
+      measureChange({
+        ...{ units: unitsOf(rows, adopted), unit: 'repository', measure: 'cost_per_prompt', after: 4 },
+        ...{ first: START, now: START + 30, members },
+      })
+    const { changed, others, effect } = ask(() => 5)
+    expect(effect).not.toBeNull()
+    expect(ask(({ size }) => size + 4 - changed - others)).toMatchObject({ verdict: 'too_few', effect: null })
   })
 })
 
@@ -153,7 +165,7 @@ describe('where all changed at once', () => {
   const ask = (costOf: (week: number) => number, first = START) =>
     measureChange({
       ...{ units: units(costOf), unit: 'member', measure: 'cost_per_prompt', after: 4 },
-      ...{ first, now: START + 41, members: 6 },
+      ...{ first, now: START + 41, members: () => 6 },
     })
   const wave = (week: number) => 1 + 0.05 * ((week * 7) % 5)
 
