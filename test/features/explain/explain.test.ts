@@ -160,6 +160,17 @@ test('a mix of models, what is not divisible, and a key of one range alone', asy
   expect(parts.reduce((sum, { amount }) => sum + micros(amount), 0)).toBe(micros(change))
 })
 
+test('a session without calls counts beside calls of its model', async () => {
+  const { explain } = await organization(
+    session('2026-11-21', [[CALL]]),
+    session('2026-11-21', [], { model: 'claude-sonnet-5-5', estimated_cost: 2 }),
+  )
+  const { after, data, parts } = await explain(DAYS)
+  expect(data[0]?.parts).toMatchObject({ undivided: 2 })
+  expect(parts.find(({ cause }) => cause === 'prompts')?.amount).toBeCloseTo(after - 2, 6)
+  expect(after).toBeGreaterThan(2)
+})
+
 test('generated worlds add up by every key', async () => {
   let state = 5
   const below = (limit: number): number => {
