@@ -33,8 +33,6 @@ export type StateDatabase = ReturnType<typeof openDatabase>
 /** Opens the SQLite file of what this machine sent, and what the servers answered. */
 export function openDatabase(path: string) {
   if (!existsSync(path)) createPrivate(path)
-  const database = new Database(path)
-  const run: Run = (sql, ...values) => database.query(sql).values(...values)
   const checked = <Result>(work: () => Result): Result => {
     try {
       return work()
@@ -44,6 +42,8 @@ export function openDatabase(path: string) {
       throw code.startsWith('SQLITE') ? writeError(path, error) : error
     }
   }
+  const database = checked(() => new Database(path))
+  const run: Run = (sql, ...values) => database.query(sql).values(...values)
   let isReading = false
   const endReading = () => {
     // an error may have ended it
