@@ -1,4 +1,4 @@
-import type { ISql } from '../../database/client.ts'
+import type { Fragment, ISql } from '../../database/client.ts'
 import { memberAddresses, personOf } from '../../database/member-addresses.ts'
 import { counting, moveRows, type Renaming } from '../../database/rollups.ts'
 import { unnest } from '../../database/rows.ts'
@@ -17,9 +17,9 @@ const TABLES = ['session_usage', 'session_facets', 'findings']
  * left. `keys`: their ids and addresses, also former ones. Needs the organization's lock.
  */
 export async function updatePersons(tx: ISql, orgId: string, keys: readonly string[]): Promise<void> {
-  const joined = await joinAddresses(tx, orgId, keys)
-  const left = await takeAddresses(tx, orgId, keys)
-  await touchWorkOf(tx, orgId, [...joined, ...left])
+  const moved = await moveKeys(tx, orgId, keys)
+  const others = await moveSessions(tx, orgId, keys)
+  await touchWorkOf(tx, orgId, [...moved, ...others])
   await tx`
     update limit_windows w
     set member = ${personOf(tx, orgId, tx`w.owner`)}
@@ -28,18 +28,35 @@ export async function updatePersons(tx: ISql, orgId: string, keys: readonly stri
   await refreshResumed(tx, orgId, { keys })
 }
 
-/** Gives members all that has one of their addresses; returns whom. */
-async function joinAddresses(tx: ISql, orgId: string, keys: readonly string[]): Promise<string[]> {
-  const renamings = await tx<Renaming[]>`
-    select a.address as from, a.id as to
-    from ${memberAddresses(tx, orgId)} a
-    where a.address = any(${[...keys]}::text[])
-      and exists (
-        select
-        from session_usage u
-        where u.org_id = ${orgId}
-          and u.member = a.address
-      )`
+/** Sessions `p` of these people: whose they are stored as, `before`, and whose they are. */
+const sessionsOf = (tx: ISql, orgId: string, keys: readonly string[]): Fragment => tx`
+  (
+    with addresses as materialized (
+      select a.id, a.address
+      from ${memberAddresses(tx, orgId)} a
+    )
+    select u.session_id, u.member as before, coalesce(s.user_id, a.id, s.user_email) as member
+    from session_usage u
+    join sessions s
+      on s.org_id = ${orgId}
+      and s.id = u.session_id
+    left join addresses a on a.address = s.user_email
+    where u.org_id = ${orgId}
+      and u.member = any(${[...keys]}::text[])
+      and u.is_main
+  ) p`
+
+/** Moves what has a key of which all is another person's by now, without counting it; returns to whom. */
+async function moveKeys(tx: ISql, orgId: string, keys: readonly string[]): Promise<string[]> {
+  const found = await tx<Renaming[]>`
+    select p.before as from, min(p.member) as to
+    from ${sessionsOf(tx, orgId, keys)}
+    group by p.before
+    having min(p.member) = max(p.member)
+      and min(p.member) <> p.before`
+  // a key that is moved away gets nothing here: its rows are deleted
+  const left = new Set(found.map(({ from }) => from))
+  const renamings = found.filter(({ to }) => !left.has(to))
   if (renamings.length === 0) return []
   for (const table of TABLES) {
     await tx`
@@ -53,24 +70,12 @@ async function joinAddresses(tx: ISql, orgId: string, keys: readonly string[]): 
   return renamings.map(({ to }) => to)
 }
 
-/** Takes sessions from members who do not have their address any more; returns who has them by now. */
-async function takeAddresses(tx: ISql, orgId: string, keys: readonly string[]): Promise<string[]> {
+/** Moves sessions of which others with their key stay; returns to whom. */
+async function moveSessions(tx: ISql, orgId: string, keys: readonly string[]): Promise<string[]> {
   const rows = await tx<{ session_id: string; member: string }[]>`
-    with addresses as materialized (
-      select a.id, a.address
-      from ${memberAddresses(tx, orgId)} a
-    )
-    select u.session_id, coalesce(a.id, s.user_email) as member
-    from session_usage u
-    join sessions s
-      on s.org_id = ${orgId}
-      and s.id = u.session_id
-    left join addresses a on a.address = s.user_email
-    where u.org_id = ${orgId}
-      and u.member = any(${[...keys]}::text[])
-      and u.is_main
-      and s.user_id is null
-      and u.member <> coalesce(a.id, s.user_email)`
+    select p.session_id, p.member
+    from ${sessionsOf(tx, orgId, keys)}
+    where p.member <> p.before`
   for (let start = 0; start < rows.length; start += BATCH) {
     const some = rows.slice(start, start + BATCH)
     const of = tx`s.session_id = any(${some.map(({ session_id }) => session_id)}::text[])`

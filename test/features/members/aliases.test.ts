@@ -142,6 +142,23 @@ describe('a member with aliases', () => {
     expect(await mine.doctor()).toContain('agree')
   })
 
+  test('takes another address for the only one that has sessions', async () => {
+    const mine = await accountWith([
+      ...people,
+      session('a', '2026-11-20', { user_email: HOME, estimated_cost: 1 }),
+      session('b', '2026-11-20', { user_email: NOREPLY, estimated_cost: 2 }),
+    ])
+    const costs = async () => {
+      const data = (await mine.get('/v1/cost/breakdown?by=member')).data as { key: string; cost: number }[]
+      return Object.fromEntries(data.map(({ key, cost }) => [key, cost]))
+    }
+    await mine.sync([member('ada', { aliases: [HOME] })])
+    expect(await costs()).toEqual({ user_ada: 1, [NOREPLY]: 2 })
+    await mine.sync([member('ada', { aliases: [NOREPLY] })])
+    expect(await costs()).toEqual({ user_ada: 2, [HOME]: 1 })
+    expect(await mine.doctor()).toContain('agree')
+  })
+
   test('is exported and imported with them', async () => {
     const mine = await accountWith([withAliases, member('bob'), ...history(THREE)])
     const lines = (await mine.export())
