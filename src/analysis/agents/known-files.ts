@@ -59,7 +59,10 @@ export function statsOf(path: string): Stats | null {
 }
 
 /** Looks at a regular file. One that the system has not changed is not opened. Errors of the file system are thrown as they are. */
-export function lookAt(path: string, { size, mtimeMs, ctimeMs }: Stats, before: KnownFile | undefined): Look {
+export function lookAt(path: string, { size, mtimeMs, ctimeMs }: Stats, known: KnownFile | undefined): Look {
+  // an earlier version did not look for the sessions that started others
+  const isOutdated = known?.detected.kind === 'sessions' && known.detected.startedBy === undefined
+  const before = isOutdated ? undefined : known
   const isUntouched =
     before?.size === size &&
     before.mtimeMs === mtimeMs &&
