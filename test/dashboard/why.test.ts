@@ -22,13 +22,13 @@ test.each([
     'more',
     found(851.87, 1199.83, { calls_per_prompt: 388.61, price: -40.65 }),
     undefined,
-    '22–28 Nov cost $1,199.83: $347.96 (40.8%) more than 15–21 Nov. $388.61 of it is calls per prompt: agents made 17.9 calls for each prompt, not 14.2',
+    '22–28 Nov cost $1,199.83: $347.96 (40.8%) more than 15–21 Nov. $388.61 more is calls per prompt: agents made 17.9 calls for each prompt, not 14.2; other causes took off $40.65',
   ],
   [
     'less',
     found(100, 60, { prompts: 10, price: -50 }),
     undefined,
-    '22–28 Nov cost $60.00: $40.00 (40.0%) less than 15–21 Nov. $50.00 of it is prices',
+    '22–28 Nov cost $60.00: $40.00 (40.0%) less than 15–21 Nov. $50.00 less is prices; other causes added $10.00',
   ],
   [
     'as much',

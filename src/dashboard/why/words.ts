@@ -99,7 +99,16 @@ export function answerOf(found: Explanation, undivided: Undivided | undefined): 
   const difference = `${formatDollars(Math.abs(change))}${share} ${change > 0 ? 'more' : 'less'} than ${than}`
   return largest === undefined
     ? `${cost}: ${difference}`
-    : `${cost}: ${difference}. ${formatDollars(Math.abs(largest.amount))} of it is ${CAUSES[largest.cause].said(largest)}`
+    : `${cost}: ${difference}. ${largestSaid(largest, change)}`
+}
+
+/** The sentence of the largest part. One that exceeds the change is not a part of it: other causes work against it. */
+function largestSaid(part: Part, change: number): string {
+  const [amount, said] = [Math.abs(part.amount), CAUSES[part.cause].said(part)]
+  const against = amount - Math.abs(change)
+  if (against < 0.005) return `${formatDollars(amount)} of it is ${said}`
+  const [direction, others] = change > 0 ? ['more', 'took off'] : ['less', 'added']
+  return `${formatDollars(amount)} ${direction} is ${said}; other causes ${others} ${formatDollars(against)}`
 }
 
 /** Says what prices did, and what is left out. */
