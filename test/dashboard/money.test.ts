@@ -235,7 +235,7 @@ describe('days to compare', () => {
 })
 
 describe.skipIf(program === null)('the page of outcomes', () => {
-  test('says the cost of a merged pull request from half of the cost linked on, and one linked cost', async () => {
+  test('says the cost of a merged pull request from half of the cost linked on, and of which cost a share is', async () => {
     await visit('#/outcomes?by=month&range=6m')
     await page.until(
       `document.querySelectorAll('section[aria-label="Outcomes by month"] tbody tr').length === 2`,
@@ -244,19 +244,21 @@ describe.skipIf(program === null)('the page of outcomes', () => {
       page.evaluate<string[][]>(
         `[...document.querySelectorAll('section[aria-label="${name}"] tbody tr')].map((row) => [${cells}].map((at) => row.cells[at].textContent))`,
       )
-    // month, merged, cost, linked cost, per merged, linked: the sessions of last month’s pull request are of today
+    // month, merged, cost, linked, what pull requests cost, per merged: the sessions of last month’s pull request are of today
     expect(await rows('Outcomes by month', '0, 1, 3, 4, 5, 6')).toEqual([
-      [formatRange({ from: before, to: addDays(month, -1) }), '1', '$1,250.00', '$30.00', '–', '0.0%'],
-      [formatRange({ from: month, to: last }), '1', '$120.00', '$90.00', '$90.00', '100.0%'],
+      [formatRange({ from: before, to: addDays(month, -1) }), '1', '$1,250.00', '0.0%', '$30.00', '–'],
+      [formatRange({ from: month, to: last }), '1', '$120.00', '100.0%', '$90.00', '$90.00'],
     ])
     expect((await rows('Cost by month, as a table', '1, 2')).slice(-2)).toEqual([
-      ['$30.00', '$1,220.00'],
-      ['$90.00', '$30.00'],
+      ['$0.00', '$1,250.00'],
+      ['$120.00', '$0.00'],
     ])
     // 120 of 1,370: what one cost is not said
     expect((await texts('h1'))[0]).toStartWith('2 pull requests were merged ')
     expect((await texts('h1'))[0]).not.toContain('each')
-    expect((await texts('.soft'))[0]).toStartWith('$120.00, 8.8% of the cost, is linked to pull requests')
+    expect((await texts('.soft'))[0]).toStartWith(
+      '8.8% of the cost of these days is linked to pull requests of any time. Those of these days cost $120.00',
+    )
     expect(page.problems.splice(0)).toEqual([])
   }, 180_000)
 })

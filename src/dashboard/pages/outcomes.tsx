@@ -100,6 +100,9 @@ export function OutcomesPage({ route: { query } }: PageProps) {
   )
 }
 
+/** Costs of the group's own sessions that are linked; `linked_cost` is also of other sessions. */
+const linkedOf = ({ cost, linked_share }: Outcome) => cost * (linked_share ?? 0)
+
 /** Agents' lines beside the others, and the cost that is linked to pull requests beside the rest. */
 function Charts({ by, data }: { by: Group; data: readonly Outcome[] }) {
   const shared = {
@@ -127,13 +130,12 @@ function Charts({ by, data }: { by: Group; data: readonly Outcome[] }) {
       <PeriodChart
         {...shared}
         title={`Cost by ${by}`}
-        description={`A bar for each ${by}: US dollars, those that belong to its pull requests below the others of its sessions.`}
+        description={`A bar for each ${by}: US dollars of its sessions, those that belong to any pull request below the others.`}
         series={[
-          { name: 'Linked to pull requests', values: data.map(({ linked_cost }) => linked_cost) },
+          { name: 'Linked to pull requests', values: data.map(linkedOf) },
           {
             ...{ name: 'Other cost', isRest: true },
-            // pull requests may have sessions of other periods
-            values: data.map(({ cost, linked_cost }) => Math.max(0, cost - linked_cost)),
+            values: data.map((one) => one.cost - linkedOf(one)),
           },
         ]}
       />
@@ -216,7 +218,7 @@ const SoftOutcomes = ({
 }) => (
   <>
     {linked_share !== null &&
-      `${formatDollars(linked_cost)}, ${formatShare(linked_share)} of the cost, is linked to pull requests; what one cost is said from half on. `}
+      `${formatShare(linked_share)} of the cost of these days is linked to pull requests of any time. Those of these days cost ${formatDollars(linked_cost)}, sessions of earlier days included. `}
     {ai_share !== null && `Agents wrote ${formatShare(ai_share)} of the lines. `}
     {survival?.['30'].share != null &&
       `Lines still there after 30 days: ${formatShare(survival['30'].share)}.`}
@@ -230,7 +232,7 @@ export const Totals = ({ total }: { total: Outcomes['total'] }) => (
     of={[
       ['Merged', formatWhole(total.pull_requests.merged)],
       ['Cost of a merged pull request', orUnknown(saidPerMerged(total), formatDollars)],
-      ['Cost linked to a pull request', orUnknown(total.linked_share, formatShare)],
+      ['Share of the cost linked to any', orUnknown(total.linked_share, formatShare)],
       ['Agents’ share of lines', orUnknown(total.ai_share, formatShare)],
       ['Lines still there after 30 days', orUnknown(total.survival?.['30'].share, formatShare)],
     ]}
@@ -261,9 +263,9 @@ const columnsOf = (by: Group, members: ReadonlyMap<string | null, Person>): read
     number: ({ pull_requests: { open, closed } }) => `${formatWhole(open)} / ${formatWhole(closed)}`,
   },
   dollarColumn('Cost', 'cost'),
-  dollarColumn('Linked cost', 'linked_cost'),
+  shareColumn('Of it linked', 'linked_share'),
+  dollarColumn('Its pull requests cost', 'linked_cost'),
   { name: 'Per merged', number: (one) => orUnknown(saidPerMerged(one), formatDollars) },
-  shareColumn('Linked', 'linked_share'),
   wholeColumn('Commits', 'commits'),
   wholeColumn('Agents’ lines', 'ai_lines'),
   shareColumn('Share', 'ai_share'),
@@ -280,12 +282,10 @@ function Definitions() {
       <ul>
         <li>A pull request counts in the period in which it was merged or closed, else opened.</li>
         <li>
-          Linked cost is what its sessions cost, whenever they were; a session of several pull requests is
-          divided. What is not linked was not lost: not all work ends in a pull request.
-        </li>
-        <li>
-          Per merged is linked cost ÷ merged pull requests, so that closed ones are paid for too; it is said
-          where at least half of the cost is linked.
+          “Of it linked” is the share of this cost that belongs to any pull request. The rest was not lost:
+          not all work ends in one. “Its pull requests cost” has their sessions, whenever these were; a
+          session of several is divided. “Per merged” divides it by those merged, so that closed ones are paid
+          for too; it is said where half of the cost is linked.
         </li>
         <li>
           Agents’ lines are added lines that a session’s edits wrote: a lower bound. After 14 and 30 days is
