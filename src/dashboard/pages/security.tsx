@@ -52,6 +52,8 @@ export function SecurityPage({ route: { query }, who }: PageProps) {
     { ...kept, page: query.get('files') ?? undefined, per_page: 10 },
     changes.count,
   )
+  // scores and files by risk are known by project and days only
+  const isNarrowed = FILTERS.some((name) => name !== 'project' && query.has(name))
   const isLookedAt = loadedOf(overview)?.summary.total_sessions !== 0
   return (
     <>
@@ -70,7 +72,7 @@ export function SecurityPage({ route: { query }, who }: PageProps) {
               {critical.state === 'failed' || critical.value === undefined ? (
                 <Answer>Security</Answer>
               ) : (
-                <Answer soft={<Soft overview={overview} heatmap={heatmap} />}>
+                <Answer soft={isNarrowed ? SCORES : <Soft overview={overview} heatmap={heatmap} />}>
                   {statusSaid(status, findings)}
                   {sentenceOf(critical.value)}
                 </Answer>
@@ -99,16 +101,20 @@ export function SecurityPage({ route: { query }, who }: PageProps) {
                   change: (by) => setQuery({ sort: by === 'severity' ? undefined : by }),
                 }}
               />
-              <h2>Files by risk</h2>
-              <List
-                loaded={heatmap}
-                noun="files"
-                name="files"
-                empty={<Empty>No file has open findings in these days.</Empty>}
-                caption="Files by risk"
-                columns={filesColumns({ ...keptOf(query) })}
-                keyOf={({ project, file }) => `${project} ${file}`}
-              />
+              {!isNarrowed && (
+                <>
+                  <h2>Files by risk</h2>
+                  <List
+                    loaded={heatmap}
+                    noun="files"
+                    name="files"
+                    empty={<Empty>No file has open findings in these days.</Empty>}
+                    caption="Files by risk"
+                    columns={filesColumns({ ...keptOf(query) })}
+                    keyOf={({ project, file }) => `${project} ${file}`}
+                  />
+                </>
+              )}
             </>
           )
         }
@@ -137,6 +143,9 @@ function sentenceOf({ data, pagination: { total } }: Page<ListedFinding>): strin
   return `${countOf(total, 'critical finding')} ${total === 1 ? 'is' : 'are'} open${where}, the oldest ${countOf(oldest, 'day')}${total === 1 ? nobody.replace('them', 'it') : nobody}`
 }
 
+const SCORES =
+  'Scores are of single sessions and stay; only open findings count in lists. Secrets themselves are never stored.'
+
 interface SoftProps {
   overview: ReturnType<typeof useApi<SecurityOverview>>
   heatmap: ReturnType<typeof useApi<Heatmap>>
@@ -148,12 +157,11 @@ function Soft({ overview, heatmap }: SoftProps) {
   return (
     <>
       {summary !== undefined &&
-        `${countOf(summary.total_sessions, 'session')} were looked at; their mean score is ${formatScore(summary.avg_score)} of 100, the lowest ${formatScore(summary.min_score)}. `}
+        `${countOf(summary.total_sessions, 'session')} ${summary.total_sessions === 1 ? 'was' : 'were'} looked at; their mean score is ${formatScore(summary.avg_score)} of 100, the lowest ${formatScore(summary.min_score)}. `}
       {files !== undefined &&
         files.files > 0 &&
-        `${countOf(files.files, 'file')} have open findings, ${formatWhole(files.files_above_threshold)} of them a risk above ${files.threshold}${riskiest === undefined ? '' : `, most ${riskiest.file} (${formatScore(riskiest.risk_score)})`}. `}
-      Scores are of single sessions and stay; only open findings count in lists. Secrets themselves are never
-      stored.
+        `${countOf(files.files, 'file')} ${files.files === 1 ? 'has' : 'have'} open findings, ${formatWhole(files.files_above_threshold)} of them a risk above ${files.threshold}${riskiest === undefined ? '' : `, most ${riskiest.file} (${formatScore(riskiest.risk_score)})`}. `}
+      {SCORES}
     </>
   )
 }
