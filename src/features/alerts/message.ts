@@ -209,7 +209,7 @@ export function digestMessage(
       ),
       line(
         'Pull requests',
-        `${plain(merged)} merged; ${dollars(pull_requests.cost)} are linked to pull requests`,
+        `${plain(merged)} merged; ${dollars(pull_requests.cost)} for the week’s pull requests, also in the weeks before`,
         'outcomes',
       ),
       line('Quality', scoreText(quality, previousQuality), 'quality'),

@@ -238,7 +238,7 @@ describe('Slack and Teams', () => {
         'Projects shop $300.00, web $112.50',
         // $618.75 in eleven days, and nothing yet on the twelfth
         'Budget $1,687.50 expected this month, of $2,500.00',
-        'Pull requests 0 merged; $0.00 are linked to pull requests',
+        'Pull requests 0 merged; $0.00 for the week’s pull requests, also in the weeks before',
         'Quality 75 on average, 2.50 points more than the week before',
         'Findings 0 new',
       ])
