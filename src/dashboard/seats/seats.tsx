@@ -91,7 +91,7 @@ function AllSeats({ route: { query } }: PageProps) {
             {(known.length > 0 || (page !== undefined && page.data.length > 0)) && (
               <List
                 loaded={seats}
-                noun="seats"
+                noun="rows"
                 empty={
                   <Empty command="cloud-analytics plan import seats.csv --org acme">
                     Enter what is paid below, or by a command:
