@@ -255,6 +255,11 @@ describe.skipIf(program === null)('findings', () => {
     await page.until(`location.hash === '#/security?severity=critical&project=docs'`)
     const found = '2 critical findings are open, in 1 file, the oldest 1 day'
     await page.until(`document.querySelector('h1')?.innerText.startsWith('${found}')`)
+    // scores and risks are not known by severity
+    expect(await main()).not.toMatch(/mean score|Files by risk/)
+    await visit('#/security?project=docs')
+    expect(await main()).toMatch(/1 session was looked at|sessions were looked at/)
+    expect(await main()).toContain('Files by risk')
     expect(page.problems.splice(0)).toEqual([])
   }, 180_000)
 
@@ -450,9 +455,16 @@ describe.skipIf(program === null)('one thing', () => {
       ['Turn 2', '$7.00', '$0.00', '$7.00', '–', '1.1K', 'Bash', '1', '0'],
       ['Turn 3', '$0.00', '$2.00', '$2.00', '–', '1.1K', '–', '0', '1'],
     ])
-    expect(await page.evaluate<string>(`document.querySelector('main').innerText`)).toMatch(
-      /It went (smoothly|with)/,
-    )
+    const main = () => page.evaluate<string>(`document.querySelector('main').innerText`)
+    expect(await main()).toMatch(/It went (smoothly|with)/)
+    expect(await main()).toContain('hardly any failed tool calls (up to')
+
+    // none failed: only more calls would raise it
+    await send([sessionOf('clean', 0, 'checkout', 10, { turn_records: [turn(1, true)] })])
+    await visit('#/sessions/sess_clean')
+    await page.until(`document.querySelector('main').innerText.includes('0 tool calls failed')`)
+    expect(await main()).toContain('What would raise it most: a commit or passing tests at the end')
+    expect(await main()).not.toContain('hardly any failed tool calls')
   }, 180_000)
 
   test('of endpoints: its events are checkboxes, and a failed delivery is sent again by one press', async () => {

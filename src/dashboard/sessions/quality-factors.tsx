@@ -40,12 +40,21 @@ const SMOOTHNESS: Readonly<Record<string, string>> = {
 /** The score gains this much if the factor is at its best. */
 const gainOf = ({ weight, points }: Factor): number => Math.max(0, Math.max(0, weight) - points)
 
-/** A session's score: what it rests on, and what would raise it. */
-export function QualityFactors({ quality }: { quality: QualityMetadata }) {
-  const raising = quality.factors
-    .filter((factor) => gainOf(factor) >= 1 && factor.name in RAISING)
+/** The factors that would raise the score most. Without a failed call, clean tool use lacks only more calls. */
+function raisingOf(factors: readonly Factor[]): Factor[] {
+  const hasFailed = factors.some(({ name, count }) => name === 'tool_errors' && count > 0)
+  return factors
+    .filter(
+      (factor) =>
+        gainOf(factor) >= 1 && factor.name in RAISING && (hasFailed || factor.name !== 'clean_tool_use'),
+    )
     .sort((a, b) => gainOf(b) - gainOf(a))
     .slice(0, 3)
+}
+
+/** A session's score: what it rests on, and what would raise it. */
+export function QualityFactors({ quality }: { quality: QualityMetadata }) {
+  const raising = raisingOf(quality.factors)
   const worst = quality.factors.filter(({ points }) => points < 0).sort((a, b) => a.points - b.points)[0]
   return (
     <section>
