@@ -1160,7 +1160,7 @@ type TeamOverview struct {
 	ActivitySummary TeamOverviewActivitySummary `json:"activity_summary"`
 }
 type TeamExpertiseParams struct {
-	Path string `json:"path,omitempty"` // Only who knows this file, and the domains that it is of
+	Path string `json:"path,omitempty"` // Only who knows this file, and the domains that it is of; a name without a folder that is no file means the files of this name
 }
 type ExpertiseDataDomain struct {
 	Domain           string  `json:"domain"`            // project and top-level directory; `.` for files beside the directories
@@ -1187,6 +1187,7 @@ type ExpertiseDomain struct {
 type Expertise struct {
 	Data    []ExpertiseData   `json:"data"`    // members by joined_at, then id; then authors who are no members, by name. With `path` by `score`
 	Domains []ExpertiseDomain `json:"domains"` // by domain
+	Files   []string          `json:"files"`   // With a `path` that is only a name: the files, at most 20, that it means and `data` is of
 }
 type MachinePage = Page[Machine]
 type Coverage struct {

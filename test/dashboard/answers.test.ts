@@ -420,6 +420,24 @@ describe.skipIf(program === null)('every page', () => {
     await go('checkout', '#/cost?project=checkout')
     await go('Ada', '#/team/user_')
     await go('sess_a', '#/sessions/sess_a')
+    const added = (path: string, at: number) => ({
+      ...{ type: 'commit', project: 'checkout', sha: `abcdef${at}`, author_email: 'ada@example.com' },
+      ...{
+        author_name: 'Ada',
+        committed_at: daysAgo(1),
+        files: [{ path, additions: 3, deletions: 0, status: 'added' }],
+      },
+    })
+    await send(['src/auth/login.go', 'src/cart.go', 'web/cart.go'].map(added))
+    // a bare name is that of a file of any folder
+    await go('login.go', '#/team?q=login.go')
+    await page.until(
+      `/^Ada .*knows src\\/auth\\/login.go best/.test(document.querySelector('h1')?.innerText)`,
+    )
+    await go('cart.go', '#/team?q=cart.go')
+    await page.until(
+      `document.querySelector('h1')?.innerText === '2 files are called cart.go: src/cart.go, web/cart.go'`,
+    )
     await page.until(SETTLED)
     await page.click(`document.querySelector('.find')`)
     await page.until(`document.querySelector('.palette').open`)

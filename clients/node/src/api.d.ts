@@ -563,7 +563,7 @@ export interface ExpertiseData {
 export interface ExpertiseDomain {
  domain: string; files: number; bus_factor: number; primary_owner_id: string | null
 }
-export interface Expertise { data: ExpertiseData[]; domains: ExpertiseDomain[] }
+export interface Expertise { data: ExpertiseData[]; domains: ExpertiseDomain[]; files?: string[] }
 export type MachinePage = Page<Machine>
 export interface Coverage {
  member: SessionMember | null; agent: string | null; sessions: number; transcript_tokens: number

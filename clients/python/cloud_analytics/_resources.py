@@ -339,7 +339,8 @@ class Team(Resource):
     def expertise(self, params: Params = None, *, path: str = UNSET) -> m.Expertise:
         """Who knows which part of the code, or a file. Scope: `team:read` or `read`.
 
-        path: Only who knows this file, and the domains that it is of.
+        path: Only who knows this file, and the domains that it is of; a name without a folder that is no file
+        means the files of this name.
         """
         return cast(m.Expertise, self._call("GET", "/v1/team/expertise", locals()))
 

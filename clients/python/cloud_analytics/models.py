@@ -844,6 +844,7 @@ class ExpertiseDomain(Model):
 class Expertise(Model):
     data: List[ExpertiseData]  # members by joined_at, then id; then authors who are no members, by name. With `path` by `score`
     domains: List[ExpertiseDomain]  # by domain
+    files: List[str]  # With a `path` that is only a name: the files, at most 20, that it means and `data` is of; absent where there is none
 
 class MachinePage(Page["Machine"]):
     """A page of Machine."""

@@ -52,7 +52,11 @@ export function TeamPage({ route: { query }, who }: PageProps) {
         {() => (
           <>
             <Answer soft="The bus factor of a domain is the smallest number of people without whom more than half of its files have no author.">
-              {path !== undefined ? knowersOf(expertise, path) : sentenceOf(team, expertise)}
+              {path !== undefined ? (
+                <Knowers expertise={expertise} path={path} />
+              ) : (
+                sentenceOf(team, expertise)
+              )}
             </Answer>
             {path === undefined && (
               <>
@@ -91,6 +95,24 @@ export function TeamPage({ route: { query }, who }: PageProps) {
 
 /** Whether the text is a path rather than a name: it has a slash, or an ending. */
 const isPath = (text: string): boolean => /\/|\.[a-z0-9]{1,8}$/i.test(text) && !text.includes('@')
+
+/** Says who knows a file, or which files have the name. */
+function Knowers({ expertise, path }: { expertise: Loaded<Expertise>; path: string }) {
+  const { files = [] } = loadedOf(expertise) ?? {}
+  const [only = path] = files
+  if (files.length < 2) return <>{knowersOf(expertise, only)}</>
+  return (
+    <>
+      {formatWhole(files.length)} files are called {path}:{' '}
+      {files.map((file, at) => (
+        <>
+          {at > 0 && ', '}
+          <a href={linkTo('team', { q: file })}>{file}</a>
+        </>
+      ))}
+    </>
+  )
+}
 
 /** `Ada knows src/deploy.ts best (91.2), then Bob (40.0)`. */
 function knowersOf(expertise: Loaded<Expertise>, path: string): string {

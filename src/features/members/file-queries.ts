@@ -62,6 +62,23 @@ export const findFiles = async (sql: Sql, orgId: string, wanted: Wanted): Promis
   ) a
   order by n.path, f.project`
 
+/** Paths of a list of files with one name. */
+const MAX_NAMED = 20
+
+/** The files with this name in any folder; none where the name alone is a file. */
+export async function findNamed(sql: Sql, orgId: string, name: string): Promise<string[]> {
+  const found = await sql<{ path: string }[]>`
+    select distinct f.path
+    from files f
+    where f.org_id = ${orgId}
+      and not f.deleted
+      and (f.path = ${name} or right(f.path, char_length(${`/${name}`}::text)) = ${`/${name}`})
+    order by f.path
+    limit ${MAX_NAMED}`
+  const paths = found.map(({ path }) => path)
+  return paths.includes(name) ? [] : paths
+}
+
 export interface Person {
   email: string
   /** Null for an author who is no member, whose address is not shown. */

@@ -46,7 +46,11 @@ const DomainExpertise = closed({
 export type DomainExpertise = Static<typeof DomainExpertise>
 
 export const ExpertiseQuery = Type.Object({
-  path: textFilter('Only who knows this file, and the domains that it is of', 'src/deploy.ts', 4096),
+  path: textFilter(
+    'Only who knows this file, and the domains that it is of; a name without a folder that is no file means the files of this name',
+    'src/deploy.ts',
+    4096,
+  ),
 })
 export type ExpertiseQuery = Static<typeof ExpertiseQuery>
 
@@ -81,6 +85,11 @@ export const Expertise = component('Expertise', {
       }),
     }),
     { description: 'by domain' },
+  ),
+  files: Type.Optional(
+    Type.Array(Type.String({ examples: ['src/auth/login.go'] }), {
+      description: 'With a `path` that is only a name: the files, at most 20, that it means and `data` is of',
+    }),
   ),
 })
 export type Expertise = Static<typeof Expertise>

@@ -14,7 +14,7 @@ import {
   TeamOverview,
 } from './team-model.ts'
 import { getTeam } from './team-queries.ts'
-import { whoKnows } from './who-knows.ts'
+import { whoKnowsPath } from './who-knows.ts'
 
 // team:read shows members
 const needs = { scope: 'team:read', members: true } as const
@@ -32,7 +32,7 @@ export const teamRoutes = ({ read, now, api }: ReadDeps) =>
       ({ cached, query: { path }, orgId, onlyMember }) =>
         cached(async (sql) => {
           const expertise = await getExpertise(sql, orgId, onlyMember)
-          return path === undefined ? expertise : await whoKnows(sql, orgId, expertise, [plainPath(path)])
+          return path === undefined ? expertise : await whoKnowsPath(sql, orgId, expertise, plainPath(path))
         }),
       {
         ...needs,

@@ -1,6 +1,6 @@
 import { createDomain, directoryOf } from '../../analysis/scoring/ownership.ts'
 import type { Sql } from '../../database/client.ts'
-import { findFiles, findPeople, type StoredFile } from './file-queries.ts'
+import { findFiles, findNamed, findPeople, type StoredFile } from './file-queries.ts'
 import type { Expertise } from './team-model.ts'
 
 /** The authors of the files with their scores, as docs/scoring.md has them for a domain, the highest first. */
@@ -43,4 +43,16 @@ export async function whoKnows(
     .filter((person) => person.domains.length > 0)
     .toSorted((a, b) => b.score - a.score)
   return { data: known, domains: domains.filter(isAsked) }
+}
+
+/** Who knows the file, or the files of any folder that a bare name may mean. */
+export async function whoKnowsPath(
+  sql: Sql,
+  orgId: string,
+  expertise: Expertise,
+  path: string,
+): Promise<Expertise> {
+  const files = path.includes('/') ? [] : await findNamed(sql, orgId, path)
+  if (files.length === 0) return await whoKnows(sql, orgId, expertise, [path])
+  return { ...(await whoKnows(sql, orgId, expertise, files)), files }
 }

@@ -254,6 +254,21 @@ describe('GET /v1/team/expertise', () => {
     expect(left.domains.map(({ domain }) => domain)).toEqual(['shop/src'])
   })
 
+  test('of a bare name is that of the files of this name, unless it is a file', async () => {
+    const { sync, get } = await team()
+    await sync([...HISTORY, commit('c9', 'eve', 9, [{ path: 'docs/repay.ts', status: 'added' }])])
+    const of = (path: string) => get(`/v1/team/expertise?path=${path}`)
+    expect(await of('pay.ts')).toEqual({
+      ...((await of('src/pay.ts')) as object),
+      files: ['src/pay.ts'],
+    } as never)
+    // root files, deleted ones and paths mean themselves
+    for (const path of ['README.md', 'old.ts', 'src/pay.ts'])
+      expect(await of(path)).not.toHaveProperty('files')
+    await sync([commit('ca', 'bob', 10, [{ path: 'api/pay.ts', status: 'added' }])])
+    expect(await of('./pay.ts')).toMatchObject({ files: ['api/pay.ts', 'src/pay.ts'] } as never)
+  })
+
   test('is of one organization, also where projects and commits are named alike', async () => {
     const [one, two] = [await team(), await team()]
     await one.sync(HISTORY)
