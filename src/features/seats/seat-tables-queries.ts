@@ -111,9 +111,7 @@ export function seatTables(sql: ISql, orgId: string, query: Filters, { now, zone
     ),
     uses as materialized (
       select
-        ${owner},
-        -- who pays for other calls is told by a plan of the member alone
-        coalesce(sum(case when o.id is null then r.plan_cost else r.cost - coalesce(r.api_cost, 0) end), 0) as cost,
+        ${owner}, coalesce(sum(case when ${planId} is null then r.plan_cost else r.cost - coalesce(r.api_cost, 0) end), 0) as cost,
         sum(r.sessions) as sessions, range_agg(r.active) as active
       from days r
       ${ofPlan}

@@ -301,13 +301,12 @@ describe('seats', () => {
     ])
     const shared = await seatsOf(ask)
     // a day on which two members worked is one
-    expect(shared.data[1]).toMatchObject({ sessions: 3, active_days: 2, last_active_day: '2026-11-06' })
+    expect(shared.data[0]).toMatchObject({ sessions: 3, active_days: 2, last_active_day: '2026-11-06' })
     expect(
       shared.data.map(({ member: who, cost, paid: price, quantity }) => [who, cost, price, quantity]),
     ).toEqual([
+      [null, 11, 150, 3],
       ['user_a', 6, 100, 1],
-      // 7 of unknown payer are no plan's: their member has none
-      [null, 4, 150, 3],
     ])
     expect((await seatsOf(ask, `${NOVEMBER}&member=A@example.com`)).total.seats).toBe(1)
     expect((await seatsOf(ask, `${NOVEMBER}&verdict=low`)).data).toHaveLength(2)
