@@ -98,7 +98,7 @@ export function Table<Row>(props: TableProps<Row>) {
             label="Sorted by"
             value={sorting.by}
             options={[
-              ...(sortable.some(([by]) => by === sorting.by) ? [] : [['', '–'] as const]),
+              ...(sortable.some(([by]) => by === sorting.by) ? [] : [['', 'as listed'] as const]),
               ...sortable,
             ]}
             onChange={(by) => sorting.change(by, 'desc')}
