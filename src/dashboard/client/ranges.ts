@@ -20,6 +20,7 @@ const DEFAULT = '30d'
 
 /** Ranges that have a name. Those of a number of days end yesterday. Weeks begin on Monday. */
 export const NAMED_RANGES = [
+  ['today', 'Today', () => ({ from: today(), to: today() })],
   ...([7, 30, 90, 365] as const).map(
     (days) => [`${days}d`, `Last ${days} whole days`, () => wholeDays(days)] as const,
   ),
@@ -45,7 +46,7 @@ function ownDays(query: URLSearchParams): Range | undefined {
 /** The range of days that the page's address names, also one that ends before it begins; else the `usual` one. */
 export function rangeOf(query: URLSearchParams, usual?: string): Range {
   const key = rangeKeyOf(query, usual)
-  const [, , days] = NAMED_RANGES.find(([name]) => name === key) ?? NAMED_RANGES[1]
+  const [, , days] = NAMED_RANGES.find(([name]) => name === key) ?? NAMED_RANGES[2]
   return ownDays(query) ?? days()
 }
 

@@ -39,7 +39,6 @@ export function Bar({ filters, usual = '30d', hasAgainst = false, csv, children 
       {usual !== null && <RangeProblem {...rangeOf(query, usual)} />}
       {hasAgainst && <AgainstMenu usual={usual ?? undefined} />}
       {children}
-      <Chips filters={filters} />
       {filters.length > 0 && (
         <Menu kind="add" title="+ Filter">
           <FilterForm>
@@ -49,6 +48,7 @@ export function Bar({ filters, usual = '30d', hasAgainst = false, csv, children 
           </FilterForm>
         </Menu>
       )}
+      <Chips filters={filters} />
       <div class="bar-end">
         <Updated />
         <Copy textOf={() => location.href} instead="copy the address">
@@ -93,9 +93,11 @@ function Chips({ filters }: Pick<BarProps, 'filters'>) {
           </li>
         )
       })}
-      <li class="clear">
-        <a href={without(set)}>Clear filters</a>
-      </li>
+      {set.length > 1 && (
+        <li class="clear">
+          <a href={without(set)}>Clear filters</a>
+        </li>
+      )}
     </ul>
   )
 }
@@ -106,18 +108,20 @@ function RangeMenu({ usual }: { usual: string }) {
   const chosen = rangeKeyOf(here.query, usual)
   const name = NAMED_RANGES.find(([key]) => key === chosen)?.[1]
   const own = (days: { from: string; to: string }) => setQuery({ ...days, range: undefined })
+  // elsewhere a button looks for the first day: a chart would begin years before it
+  const named = NAMED_RANGES.filter(([key]) => key !== 'all' || usual === 'all')
   return (
     <Menu
       kind="range"
       title={
         <>
-          {name ?? 'Own days'} <span class="note">{formatRange(range)}</span>
+          {name ?? 'Own days'} {chosen !== 'all' && <span class="note">{formatRange(range)}</span>}
         </>
       }
     >
-      <p class="note">Days of {timeZone()}</p>
+      <p class="note">Time zone: {timeZone()}</p>
       <nav aria-label="Days">
-        {NAMED_RANGES.map(([key, called]) => (
+        {named.map(([key, called]) => (
           <a
             key={key}
             href={linkHere(here, { range: key, from: undefined, to: undefined, page: undefined })}
@@ -127,7 +131,7 @@ function RangeMenu({ usual }: { usual: string }) {
           </a>
         ))}
       </nav>
-      <Button act={async () => own(await allTime())}>All time</Button>
+      {usual !== 'all' && <Button act={async () => own(await allTime())}>All time</Button>}
       <FilterForm>
         <DayField label="From" value={range.from} onChange={(from) => own({ from, to: range.to })} />
         <DayField label="To" value={range.to} onChange={(to) => own({ from: range.from, to })} />

@@ -1,10 +1,12 @@
 import { useState } from 'preact/hooks'
 import type { Breakdown } from '../../features/cost/breakdown-model.ts'
 import type { SessionListItem } from '../../features/sessions/model.ts'
-import { loadedOf, type Page, useApi } from '../client/api.ts'
+import { getJson, loadedOf, type Page, pathOf, useApi, useLoaded } from '../client/api.ts'
+import { addDays, today } from '../client/days.ts'
 import { countOf, formatDollars, inRange } from '../client/format.ts'
 import type { PageProps } from '../client/page-props.ts'
 import { datesOf, rangeOf } from '../client/ranges.ts'
+import { linkHere, useHere } from '../client/router.ts'
 import { storedAs } from '../client/storage.ts'
 import { Answer, Ready } from '../frame/answer.tsx'
 import { Bar } from '../frame/bar.tsx'
@@ -35,25 +37,38 @@ export function SessionsPage({ route: { query } }: PageProps) {
     by: 'project',
     per_page: 1,
   })
+  const range = rangeOf(query)
+  // a range that ends yesterday leaves out the newest
+  const leavesOut = range.to === addDays(today(), -1) && range.from <= range.to
+  const now = { date_from: today(), date_to: today(), per_page: 1 }
+  const path = pathOf('/sessions', { ...pick(query, ...FILTERS), ...now })
+  const ofToday = useLoaded(`${leavesOut} ${path}`, async (signal) =>
+    leavesOut ? (await getJson<Page<SessionListItem>>(path, { signal })).pagination.total : 0,
+  )
   const { loaded: shown, offer } = useOffered(sessions, 'sessions')
   const total = loadedOf(sums)?.total
   return (
     <>
       <Bar filters={FILTERS} csv={{ path: '/sessions', query: list, name: 'sessions' }} />
-      <Ready of={[sessions, sums]}>
+      <Ready of={[sessions, sums, ofToday]}>
         {() => (
           <Show loaded={shown} what="sessions">
             {({ data, pagination }) => (
               <>
                 <Answer
                   soft={
-                    pagination.total > 0 &&
-                    total !== undefined &&
-                    `${countOf(total.turns, 'turn')}; the calls of these days cost ${formatDollars(total.cost)}. A session counts on the day on which it began.`
+                    (pagination.total > 0 || loadedOf(ofToday) !== 0) && (
+                      <>
+                        <OfToday count={loadedOf(ofToday) ?? 0} />
+                        {pagination.total > 0 &&
+                          total !== undefined &&
+                          `${countOf(total.turns, 'turn')}; the calls of these days cost ${formatDollars(total.cost)}. A session counts on the day on which it began.`}
+                      </>
+                    )
                   }
                 >
                   {pagination.total === 0 ? 'No session' : countOf(pagination.total, 'session')} began{' '}
-                  {inRange(rangeOf(query))}
+                  {inRange(range)}
                 </Answer>
                 {pagination.total === 0 ? (
                   <NoSessions />
@@ -69,6 +84,18 @@ export function SessionsPage({ route: { query } }: PageProps) {
           </Show>
         )}
       </Ready>
+    </>
+  )
+}
+
+/** Says how many sessions of today the days leave out, with the way to them. */
+function OfToday({ count }: { count: number }) {
+  const here = useHere()
+  if (count === 0) return null
+  const link = linkHere(here, { range: 'today', from: undefined, to: undefined, page: undefined })
+  return (
+    <>
+      Not among them: <a href={link}>{countOf(count, 'session')} of today</a>.{' '}
     </>
   )
 }

@@ -68,7 +68,11 @@ export function WhyPage({ route, who }: PageProps) {
         {() => (
           <Show loaded={explanation} what="why cost changed">
             {(found) =>
-              found.before === 0 ? (
+              comparedOf(query) === undefined ? (
+                <Answer soft="Choose days of which one is over.">
+                  No day of {formatRange(range)} is over: there is nothing to compare yet.
+                </Answer>
+              ) : found.before === 0 ? (
                 <Nothing found={found} days={days} filters={filters} route={route} />
               ) : (
                 <>
