@@ -125,7 +125,10 @@ function SignedIn({ who, signOut }: { who: WhoAmI; signOut: () => void }) {
             </a>
           ))}
         </nav>
-        <Palette pages={PAGES.filter(({ page }) => page !== 'me' || who.member !== null)} />
+        <Palette
+          pages={PAGES.filter(({ page }) => page !== 'me' || who.member !== null)}
+          hasSettings={isAdmin(who)}
+        />
         <AlertsLink />
         <Menu kind="account" title={<bdi>{who.organization.name}</bdi>}>
           {who.member != null && (

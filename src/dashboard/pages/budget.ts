@@ -41,6 +41,8 @@ interface Days {
   limitOf: (month: string) => number | null
   /** The budget of the range's only month, else of the running month where the range reaches into it. */
   month: MonthBudget | undefined
+  /** That month, where what the filters leave could have a budget and has none. */
+  without: Range | undefined
 }
 
 /**
@@ -82,6 +84,7 @@ export function useDays(
       limitOf,
       costOn: (day) => costs.get(day) ?? 0,
       month: limit === null ? undefined : budgetOf(limit, month, ofMonth),
+      without: isShown && limit === null && Object.keys(scope).length > 0 ? month : undefined,
     }
   })
 }

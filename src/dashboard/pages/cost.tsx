@@ -2,7 +2,7 @@ import type { Breakdown, BreakdownItem } from '../../features/cost/breakdown-mod
 import { PeriodChart } from '../charts/period-chart.tsx'
 import { loadedOf, useApi, useAsked } from '../client/api.ts'
 import { daysOfPeriod, isMonth, openPeriod, today } from '../client/days.ts'
-import { countOf, formatCompact, formatDollars, inRange, pluralOf } from '../client/format.ts'
+import { countOf, formatCompact, formatDollars, formatMonth, inRange, pluralOf } from '../client/format.ts'
 import { linkTo, NONE } from '../client/links.ts'
 import { type Person, useNames } from '../client/lists.ts'
 import { isAdmin, type PageProps } from '../client/page-props.ts'
@@ -87,6 +87,8 @@ export function CostPage({ route, who }: PageProps) {
   const total = known?.total
   const costs = loadedOf(days)
   const month = costs?.month
+  const subject = subjectOf(filters, nameOfFilter(members))
+  const withoutBudget = costs?.without && ` ${subject} has no budget for ${formatMonth(costs.without.from)}. `
   /** The last row of the table. */
   const sum = total && { ...total, key: null, share: 1 }
   const hasUnpriced = (total?.unpriced_tokens ?? 0) > 0
@@ -148,6 +150,7 @@ export function CostPage({ route, who }: PageProps) {
                 soft={
                   total.sessions === 0 ? undefined : (
                     <>
+                      {!isMonth(range) && withoutBudget}
                       {month !== undefined && !isMonth(range) && saidOfBudget(month, false)}
                       {countOf(total.sessions, 'session')} of these days, {countOf(total.turns, 'turn')};{' '}
                       {formatCompact(
@@ -161,11 +164,12 @@ export function CostPage({ route, who }: PageProps) {
                   )
                 }
               >
-                {subjectOf(filters, nameOfFilter(members))} cost{' '}
+                {subject} cost{' '}
                 {total.cost === 0 && total.sessions === 0 ? 'nothing' : formatDollars(total.cost)}{' '}
                 {inRange(range)}
                 {month !== undefined && isMonth(range) && saidOfBudget(month, true)}
                 {compared && changed?.total && moreOrLess(changed.total, compared)}.
+                {isMonth(range) && withoutBudget}
               </Answer>
             )}
             {hasUnpriced && <Unpriced filters={{ ...filters, ...dates }} />}

@@ -1,19 +1,47 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { linkTo } from '../client/links.ts'
+import { linkTo, NONE } from '../client/links.ts'
 import { loadPeople, SUGGESTIONS } from '../client/lists.ts'
 
 interface Place {
   name: string
   kind: string
   href: string
+  /** Other words by which it is found. */
+  words?: string
 }
+
+/** Words that stand on a page and are not its name. */
+const WORDS: Readonly<Record<string, string>> = {
+  audit: 'log history',
+  alerts: 'rules',
+  budgets: 'limits',
+  devices: 'machines agents',
+  outcomes: 'commits merged',
+  paid: 'versions changes effects',
+  quality: 'smoothness score',
+  seats: 'subscriptions plans licences',
+  security: 'secrets findings dangerous commands',
+  sessions: 'turns',
+  settings: 'time zone retention',
+  team: 'who knows expertise bus factor',
+  why: 'dearer explain',
+}
+/** Sections of the settings, with their words. */
+const SECTIONS = [
+  ['server', 'Server', 'backups disk version'],
+  ['members', 'Members', 'people invite roles'],
+  ['keys', 'API keys', 'tokens'],
+  ['sign-in', 'Sign-in', 'passwords oidc sso'],
+  ['telemetry', 'Telemetry', 'opentelemetry otel'],
+] as const
 
 const SHOWN = 8
 
-/** Projects and people, asked for when the palette is opened first; none where the key may not read them. */
+/** Projects, teams and people, asked for when the palette is opened first; none where the key may not read them. */
 async function loadPlaces(): Promise<Place[]> {
-  const [projects, people] = await Promise.all([
+  const [projects, teams, people] = await Promise.all([
     SUGGESTIONS.project().catch(() => []),
+    SUGGESTIONS.team().catch(() => []),
     loadPeople().catch(() => []),
   ])
   return [
@@ -22,6 +50,17 @@ async function loadPlaces(): Promise<Place[]> {
       kind: 'Project',
       href: linkTo('cost', { project: name, by: 'member' }),
     })),
+    ...teams.flatMap(([name]) =>
+      name === NONE
+        ? []
+        : [
+            { name, kind: 'Team', href: linkTo('cost', { team: name, by: 'member', range: 'month' }) },
+            {
+              ...{ name, kind: 'Team, last month' },
+              href: linkTo('cost', { team: name, by: 'member', range: 'last-month' }),
+            },
+          ].map((place) => ({ ...place, words: 'budget' })),
+    ),
     ...people.map(({ id, display_name }) => ({
       name: display_name,
       kind: 'Person',
@@ -30,8 +69,14 @@ async function loadPlaces(): Promise<Place[]> {
   ]
 }
 
-/** Goes to a page, project, person or session by its name: Ctrl-K, or the button. */
-export function Palette({ pages }: { pages: readonly { page: string; name: string }[] }) {
+interface PaletteProps {
+  pages: readonly { page: string; name: string }[]
+  /** Whether the reader may see all sections of the settings. */
+  hasSettings: boolean
+}
+
+/** Goes to a page, project, team, person or session by its name: Ctrl-K, or the button. */
+export function Palette({ pages, hasSettings }: PaletteProps) {
   const dialog = useRef<HTMLDialogElement>(null)
   const field = useRef<HTMLInputElement>(null)
   const [text, setText] = useState('')
@@ -55,10 +100,19 @@ export function Palette({ pages }: { pages: readonly { page: string; name: strin
     return () => removeEventListener('keydown', onKey)
   }, [])
   const wanted = text.trim().toLowerCase()
-  const known = [...pages.map(({ page, name }) => ({ name, kind: 'Page', href: linkTo(page) })), ...places]
+  const known: Place[] = [
+    ...pages.map(({ page, name }) => ({ name, kind: 'Page', href: linkTo(page), words: WORDS[page] ?? '' })),
+    ...(hasSettings ? SECTIONS : []).map(([id, name, words]) => ({
+      ...{ name, words, kind: 'Settings', href: linkTo('settings', {}, id) },
+    })),
+    ...places,
+  ]
   const starts = ({ name }: Place) => (name.toLowerCase().startsWith(wanted) ? 0 : 1)
   const found = known
-    .filter(({ name }) => name.toLowerCase().includes(wanted))
+    .filter(({ name, kind, words = '' }) => {
+      const text = `${kind} ${name} ${words}`.toLowerCase()
+      return wanted.split(/\s+/).every((word) => text.includes(word))
+    })
     .sort((a, b) => starts(a) - starts(b))
     .slice(0, SHOWN)
   if (/^sess_./.test(wanted))
@@ -88,11 +142,11 @@ export function Palette({ pages }: { pages: readonly { page: string; name: strin
           ref={field}
           type="text"
           role="combobox"
-          aria-label="Page, project, person, file or session"
+          aria-label="Page, project, team, person, file or session"
           aria-expanded="true"
           aria-controls="places"
           aria-activedescendant={chosen && `place${found.indexOf(chosen)}`}
-          placeholder="Page, project, person, file, or sess_…"
+          placeholder="Page, project, team, person, file, or sess_…"
           autocomplete="off"
           value={text}
           onInput={({ currentTarget }) => {
