@@ -95,14 +95,19 @@ const texts = (selector: string) =>
 const click = (selector: string) => page.click(`document.querySelector(${quoted(selector)})`)
 
 describe.skipIf(program === null)('the overview', () => {
-  test('says what yesterday cost, and what changed most in whole weeks, each a link', async () => {
+  test('says what yesterday cost, and what changed most in the days of the page, each a link', async () => {
     await page.resize(1440, 900)
     await visit('#/')
     expect((await texts('h1'))[0]).toStartWith('Yesterday cost $4.00. ')
     // today is not over: it is compared with nothing
-    expect(await texts('.movers li')).toEqual(['docs new +$4.00', 'All +$4.00'])
-    await click('.movers li a')
-    await page.until(`location.hash.startsWith('#/cost?range=7d&project=docs')`)
+    expect(await texts('.movers li')).toEqual([
+      'checkout nothing now −$10.00',
+      'search nothing now −$6.00',
+      'docs new +$4.00',
+      'All −$12.00 (−75.0%)',
+    ])
+    await click('.movers li:nth-child(3) a')
+    await page.until(`location.hash.startsWith('#/cost?project=docs')`)
     await page.until(`document.querySelector('h1')?.innerText.startsWith('Docs cost $4.00 ')`)
     await page.evaluate('history.back()')
     await page.until(`document.querySelector('.attention') !== null && ${SETTLED}`)
@@ -404,14 +409,30 @@ describe.skipIf(program === null)('every page', () => {
     expect(page.problems.splice(0)).toEqual([])
   }, 180_000)
 
+  test('of days that end yesterday leads to the sessions of today, which are compared with nothing', async () => {
+    await visit('#/sessions')
+    await page.until(
+      `/Not among them: \\d sessions of today/.test(document.querySelector('.soft')?.innerText)`,
+    )
+    await click('.soft a')
+    await page.until(`/^\\d sessions began on /.test(document.querySelector('h1')?.innerText)`)
+    expect(await page.evaluate<string>('location.hash')).toBe('#/sessions?range=today')
+    await visit('#/cost?range=today&project=docs')
+    const month = new Date().toLocaleString('en', { month: 'long', timeZone: 'UTC' })
+    expect((await texts('h1, .soft')).join(' ')).toMatch(/^Docs cost nothing on \d+ \w+\.$/)
+    await visit('#/cost?range=month&project=docs')
+    expect((await texts('h1'))[0]).toEndWith(`Docs has no budget for ${month}.`)
+    expect(page.problems.splice(0)).toEqual([])
+  }, 180_000)
+
   test('is found by Ctrl-K, as projects, people and sessions are', async () => {
     await visit('#/')
-    const go = async (text: string, hash: string) => {
+    const go = async (text: string, hash: string, found = text) => {
       await page.evaluate(`dispatchEvent(new KeyboardEvent('keydown', { key: 'k', ctrlKey: true }))`)
       await page.until(`document.querySelector('.palette').open`)
       await page.type(text)
       await page.until(
-        `document.querySelector('[role=option][aria-selected=true]')?.innerText.startsWith(${quoted(text)})`,
+        `document.querySelector('[role=option][aria-selected=true]')?.innerText.startsWith(${quoted(found)})`,
       )
       await page.press('Enter')
       await page.until(`location.hash.startsWith(${quoted(hash)})`)
@@ -419,6 +440,9 @@ describe.skipIf(program === null)('every page', () => {
     await go('Outc', '#/outcomes')
     await go('checkout', '#/cost?project=checkout')
     await go('Ada', '#/team/user_')
+    await go('backup', '#/settings/server', 'Server')
+    await go('machine', '#/devices', 'Devices')
+    await go('limits', '#/budgets', 'Budgets')
     await go('sess_a', '#/sessions/sess_a')
     const added = (path: string, at: number) => ({
       ...{ type: 'commit', project: 'checkout', sha: `abcdef${at}`, author_email: 'ada@example.com' },

@@ -23,7 +23,7 @@ export const formatCompact = (value: number): string =>
   value < 1_000 ? whole.format(value) : compact.format(value)
 /** The `n`-fold: `×1.5`, `×861`. */
 export const formatTimes = (value: number): string =>
-  `×${value < 10 ? decimal.format(value) : whole.format(value)}`
+  value > 0 && value < 0.05 ? '<×0.1' : `×${value < 10 ? decimal.format(value) : whole.format(value)}`
 export const formatDollars = (value: number): string =>
   value !== 0 && Math.abs(value) < 0.005 ? '<$0.01' : cents.format(value).replace('-', '−')
 /** Writes dollars of a turn, of which many cost about a cent: `$0.0231`. */
@@ -38,6 +38,9 @@ export const formatPercent = (value: number): string => `${decimal.format(value)
 /** Writes a change with its sign: `+12.5%`, `−3.0%`; without it what is below a cent. */
 export const signed = (value: number, format: (value: number) => string): string =>
   `${value > 0 ? '+' : value < 0 ? '−' : ''}${format(Math.abs(value))}`.replace(/^[+−]</, '<')
+/** Writes a change by its part of what was before, a large one by its multiple: `+12.5%`, `×60`. */
+export const formatGrowth = (now: number, before: number): string =>
+  now >= 10 * before ? formatTimes(now / before) : signed((now - before) / before, formatShare)
 /** Writes the change of a mean score: `+1.2 points`. */
 export const formatPoints = (now: number, before: number): string =>
   signed(Math.round((now - before) * 10) / 10, (points) => `${formatScore(points)} points`)

@@ -19,6 +19,8 @@ import { useSinceLastLook } from './last-look.ts'
 
 /** A day that cost this many times the usual stands out. */
 const HIGH = 1.5
+/** Of a usual day that costs less, dollars, no multiple is said. */
+const USUAL_AT_LEAST = 1
 
 export type Days = ReadonlyMap<string, CostTrend['data'][number]>
 
@@ -50,7 +52,7 @@ export function Morning({ days, budget, organization, critical }: MorningProps) 
   const weekday = formatWeekdayName(yesterday)
   const times = usual === 0 ? undefined : cost / usual
   const against =
-    times === undefined
+    times === undefined || (times >= HIGH && usual < USUAL_AT_LEAST)
       ? ''
       : times >= HIGH
         ? `, ${formatTimes(times).slice(1)} times a usual ${weekday} (${formatDollars(usual)})`

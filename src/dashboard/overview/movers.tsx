@@ -1,7 +1,7 @@
 import type { Explanation } from '../../features/explain/model.ts'
 import type { Loaded } from '../client/api.ts'
-import { formatRange, formatShare, formatWhole, signed } from '../client/format.ts'
-import { linkTo, NONE } from '../client/links.ts'
+import { formatGrowth, formatRange, formatWhole } from '../client/format.ts'
+import { linkTo, NONE, type Query } from '../client/links.ts'
 import { Difference } from '../pages/cost-columns.tsx'
 import { NamedLink } from '../parts/link.tsx'
 import { Show } from '../parts/show.tsx'
@@ -24,10 +24,18 @@ const WORDS: Record<Cause, readonly [more: string, less: string]> = {
 }
 
 /** The projects whose cost changed most with what made most of it, and the sum of all. */
-export const Movers = ({ loaded, shown }: { loaded: Loaded<Explanation>; shown: number }) => (
+export const Movers = ({
+  loaded,
+  shown,
+  kept,
+}: {
+  loaded: Loaded<Explanation>
+  shown: number
+  kept: Query
+}) => (
   <section class="chart movers">
     <Show loaded={loaded} what="what changed">
-      {({ data, from, to, against, before, change, pagination }) => {
+      {({ data, from, to, against, before, after, change, pagination }) => {
         const named = data.slice(0, shown)
         const rest = change - named.reduce((sum, item) => sum + item.change, 0)
         const others = pagination.total - named.length
@@ -39,7 +47,7 @@ export const Movers = ({ loaded, shown }: { loaded: Loaded<Explanation>; shown: 
             <ol>
               {named.map((item) => (
                 <li key={item.key}>
-                  <NamedLink to={linkTo('cost', { range: '7d', project: item.key ?? NONE, by: 'model' })}>
+                  <NamedLink to={linkTo('cost', { ...kept, project: item.key ?? NONE, by: 'model' })}>
                     {item.key ?? 'no project'}
                   </NamedLink>
                   <span class="note">{causesOf(item)}</span>
@@ -55,7 +63,7 @@ export const Movers = ({ loaded, shown }: { loaded: Loaded<Explanation>; shown: 
                 All{' '}
                 <span>
                   <Difference value={change} />
-                  {before > 0 && ` (${signed(change / before, formatShare)})`}
+                  {before > 0 && ` (${formatGrowth(after, before)})`}
                 </span>
               </li>
             </ol>

@@ -11,6 +11,7 @@ import {
   formatDollars,
   formatPercent,
   formatPoints,
+  formatRange,
   formatScore,
   formatShare,
   formatWhole,
@@ -24,6 +25,7 @@ import { USUAL_DAYS } from '../client/usual.ts'
 import { Ready } from '../frame/answer.tsx'
 import { Bar } from '../frame/bar.tsx'
 import { keptOf } from '../frame/kept.ts'
+import { comparedWith } from '../pages/breakdown.ts'
 import { Show } from '../parts/show.tsx'
 import { type Days, EachDay, Morning, monthBudget } from './days.tsx'
 import { DaysMoved } from './days-moved.tsx'
@@ -32,7 +34,7 @@ import { NothingNew } from './nothing-new.tsx'
 import { Tile } from './tile.tsx'
 import { ToDecide } from './to-decide.tsx'
 
-const MOVED_DAYS = 7
+const OWN_DAYS = 7
 const MOVERS = 5
 
 /** The overview of the morning; where there is nothing, how the first sessions come. */
@@ -40,13 +42,9 @@ export function OverviewPage({ route: { query }, who }: PageProps) {
   const project = query.get('project') ?? undefined
   const range = rangeOf(query)
   const compared = comparedOf(query)
-  const week = wholeDays(MOVED_DAYS)
-  const [first = ''] = [
-    range.from,
-    monthOf(today()).from,
-    rangeBefore(week).from,
-    compared?.before.from ?? range.from,
-  ].sort()
+  const week = wholeDays(OWN_DAYS)
+  const { now, before } = compared ?? { now: week, before: rangeBefore(week) }
+  const [first = ''] = [range.from, monthOf(today()).from, before.from].sort()
   const trend = useApi<CostTrend>('/cost/trend', {
     project,
     date_from: addDays(first, -USUAL_DAYS),
@@ -55,10 +53,14 @@ export function OverviewPage({ route: { query }, who }: PageProps) {
   const attention = useAttention()
   const dates = { date_from: range.from, date_to: range.to }
   const movers = useApi<Explanation>('/cost/explain', {
-    ...{ project, date_from: week.from, date_to: week.to, per_page: MOVERS },
+    ...{ project, date_from: now.from, date_to: now.to, per_page: MOVERS },
+    against: `${before.from}..${before.to}`,
   })
   const outcomes = useApi<Outcomes>('/outcomes', { project, ...dates, per_page: 1 })
-  const quality = useApi<QualityOverview>('/quality', { project, ...dates, compare: 'previous' })
+  const quality = useApi<QualityOverview>('/quality', {
+    ...{ project, ...dates },
+    compare: comparedWith(compared),
+  })
   const isEmpty =
     trend.state === 'ready' && trend.value.data.every(({ sessions, cost }) => sessions === 0 && cost === 0)
   const me = who.member?.id
@@ -103,21 +105,23 @@ export function OverviewPage({ route: { query }, who }: PageProps) {
                             mayChange={isAdmin(who)}
                             isWhole={project === undefined}
                           />
-                          <Movers loaded={movers} shown={MOVERS} />
+                          <Movers loaded={movers} shown={MOVERS} kept={keptOf(query)} />
                         </div>
                         <div class="tiles">
                           <Show loaded={outcomes} what="outcomes">
                             {({ total }) => <OutcomeTiles total={total} range={range} kept={keptOf(query)} />}
                           </Show>
                           <Show loaded={quality} what="quality">
-                            {(value) => <QualityTile kept={keptOf(query)} {...value} />}
+                            {(value) => (
+                              <QualityTile kept={keptOf(query)} against={compared?.before} {...value} />
+                            )}
                           </Show>
                           {mine.state === 'ready' && mine.value !== undefined && (
                             <Tile
                               name="You"
                               href={linkTo('me')}
                               value={formatDollars(mine.value.total.cost)}
-                              unit={`in ${MOVED_DAYS} days, ${countOf(mine.value.total.sessions, 'session')}`}
+                              unit={`in ${OWN_DAYS} days, ${countOf(mine.value.total.sessions, 'session')}`}
                             >
                               {attention.state !== 'failed' &&
                                 attention.value?.mine.map(
@@ -181,7 +185,9 @@ function OutcomeTiles({ total, range, kept }: { total: Outcomes['total']; range:
   )
 }
 
-function QualityTile({ kept, average_score, total_sessions, previous }: QualityOverview & { kept: Kept }) {
+type QualityTileProps = QualityOverview & { kept: Kept; against: Range | undefined }
+
+function QualityTile({ kept, against, average_score, total_sessions, previous }: QualityTileProps) {
   return (
     <Tile
       name="Smooth"
@@ -189,9 +195,9 @@ function QualityTile({ kept, average_score, total_sessions, previous }: QualityO
       value={total_sessions === 0 ? '–' : formatScore(average_score)}
       unit="of 100"
     >
-      {total_sessions === 0 || !previous?.total_sessions
+      {total_sessions === 0 || !previous?.total_sessions || against === undefined
         ? 'nothing to compare with'
-        : `${formatPoints(average_score, previous.average_score)} against the days before`}
+        : `${formatPoints(average_score, previous.average_score)} against ${formatRange(against)}`}
     </Tile>
   )
 }

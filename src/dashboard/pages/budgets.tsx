@@ -256,7 +256,7 @@ function sentenceOf(
         ? 'it is exceeded'
         : `${formatDollars(only.limit - only.current_cost)} is left, and ${
             only.projected_exceed_date === null
-              ? `it holds: ${formatDollars(only.projected_cost)} is expected`
+              ? `it will not be passed: ${formatDollars(only.projected_cost)} is expected`
               : `it will be passed on ${formatDay(only.projected_exceed_date)}`
           }`
     }`

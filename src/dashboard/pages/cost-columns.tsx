@@ -1,5 +1,12 @@
 import type { BreakdownItem } from '../../features/cost/breakdown-model.ts'
-import { formatCompact, formatDollars, formatShare, formatWhole, signed } from '../client/format.ts'
+import {
+  formatCompact,
+  formatDollars,
+  formatGrowth,
+  formatShare,
+  formatWhole,
+  signed,
+} from '../client/format.ts'
 import { NONE } from '../client/links.ts'
 import { Bar } from '../parts/bar.tsx'
 import { dollarColumn, UNKNOWN, wholeColumn } from '../parts/columns.tsx'
@@ -15,10 +22,9 @@ const nameOfKey = (key: Key): string => KEY_OPTIONS.find(([one]) => one === key)
 export function Change({ now, before }: { now: number; before: number | undefined }) {
   if (before === undefined) return null
   if (before === 0) return <>new</>
-  const difference = now - before
   return (
     <span title={`${formatDollars(before)} before`}>
-      {`${signed(difference, formatDollars)} (${signed(difference / before, formatShare)})`}
+      {`${signed(now - before, formatDollars)} (${formatGrowth(now, before)})`}
     </span>
   )
 }
@@ -87,7 +93,7 @@ export function columnsOf({
             ? now === 0
               ? UNKNOWN
               : 'new'
-            : signed((now - before) / before, formatShare)
+            : formatGrowth(now, before)
       },
     },
     {

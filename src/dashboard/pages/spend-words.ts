@@ -1,5 +1,13 @@
 import type { Range } from '../client/days.ts'
-import { capital, formatDay, formatDollars, formatMonth, formatShare, inRange } from '../client/format.ts'
+import {
+  capital,
+  formatDay,
+  formatDollars,
+  formatGrowth,
+  formatMonth,
+  formatShare,
+  inRange,
+} from '../client/format.ts'
 import { NONE, type Query } from '../client/links.ts'
 import type { MonthBudget } from './budget.ts'
 
@@ -26,7 +34,7 @@ export function saidOfBudget(budget: MonthBudget, isAll: boolean): string {
     forecast === undefined || status === 'exceeded'
       ? day && `, passed on ${day}`
       : day === ''
-        ? `, which holds: ${formatDollars(forecast)} is expected`
+        ? `, which will not be passed: ${formatDollars(forecast)} is expected`
         : `, which will be passed on ${day}: ${formatDollars(forecast)} is expected`
   return isAll ? `, ${used}${ahead}` : `${formatDollars(current_cost)}, ${used}, is spent${ahead}. `
 }
@@ -40,5 +48,5 @@ export function moreOrLess(
   const against = inRange(days.before)
   if (before === 0) return now === 0 ? '' : `; nothing ${against}`
   if (Math.abs(difference) < 0.005) return `; as much as ${against}`
-  return `; ${formatDollars(Math.abs(difference))} (${formatShare(Math.abs(difference) / before)}) ${difference > 0 ? 'more' : 'less'} than ${against}`
+  return `; ${formatDollars(Math.abs(difference))} (${formatGrowth(now, before).replace(/^[+−]/, '')}) ${difference > 0 ? 'more' : 'less'} than ${against}`
 }

@@ -44,7 +44,7 @@ export function saidVerdict(effect: Effect): string {
     case 'not_seen':
       return visible_rise === null
         ? 'Not enough to see'
-        : `Not enough to see: from ${sizeOf(effect, visible_rise)} on it could be`
+        : `Not enough to see: ${sizeOf(effect, visible_rise)} or more would show`
     case 'drift_possible':
       return 'Perhaps a drift: before the change it may have moved as much'
     case 'withheld':
