@@ -150,7 +150,8 @@ describe.skipIf(program === null)('a list', () => {
       asked()
         .filter((path) => path !== '/attention')
         .toSorted(),
-    ).toEqual(['/cost/breakdown', '/sessions'])
+      // the page, and how many there are of today
+    ).toEqual(['/cost/breakdown', '/sessions', '/sessions'])
     await page.evaluate(`document.querySelector('.menu.add').open = true`)
     for (const [label, suggestion] of [
       ['Member', 'ada@example.com'],

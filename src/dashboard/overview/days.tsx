@@ -19,7 +19,7 @@ import { useSinceLastLook } from './last-look.ts'
 
 /** A day that cost this many times the usual stands out. */
 const HIGH = 1.5
-/** Of a usual day that costs less, dollars, no multiple is said. */
+/** Dollars of a usual day, below which no multiple of it is said. */
 const USUAL_AT_LEAST = 1
 
 export type Days = ReadonlyMap<string, CostTrend['data'][number]>

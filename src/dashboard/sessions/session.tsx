@@ -189,7 +189,7 @@ function Tools({ session: { tools_used } }: { session: SessionDetail }) {
         columns={[
           textColumn('Tool', 'name'),
           wholeColumn('Calls', 'calls'),
-          wholeColumn('Errors', 'errors'),
+          { ...wholeColumn('Errors', 'errors'), phone: 'also' },
           {
             name: 'Failed',
             number: ({ calls, errors }) => <Bar fraction={calls === 0 ? 0 : errors / calls} kind="bad" />,
