@@ -228,7 +228,7 @@ describe.skipIf(program === null)('in Chromium', () => {
     const before = new Date(Date.parse(from) - 7 * DAY_MS).toISOString().slice(0, 10)
     await page.until(`location.hash === '#/week?from=${before}' && ${SETTLED}`)
     await sees('cost $7')
-    await sees('open of those first seen this week')
+    await sees('open of those first seen in the week')
     await page.click(`document.querySelector('section[aria-label="The week"] a')`)
     await page.until(`location.hash.startsWith('#/cost?from=${before}')`)
     expect(page.problems.splice(0)).toEqual([])

@@ -458,6 +458,10 @@ describe.skipIf(program === null)('every page', () => {
     await page.until(
       `/^Ada .*knows src\\/auth\\/login.go best/.test(document.querySelector('h1')?.innerText)`,
     )
+    await go('none.go', '#/team?q=none.go')
+    await page.until(
+      `document.querySelector('h1')?.innerText === 'Nobody is known to have written a file called none.go'`,
+    )
     await go('cart.go', '#/team?q=cart.go')
     await page.until(
       `document.querySelector('h1')?.innerText === '2 files are called cart.go: src/cart.go, web/cart.go'`,

@@ -147,7 +147,7 @@ export function useWeek(from: string, name: string): Loaded<Message | null> {
     )
     const texts = new Map([
       // no route says which of them are new
-      ['Findings', `${formatWhole(findings.pagination.total)} open of those first seen this week`],
+      ['Findings', `${formatWhole(findings.pagination.total)} open of those first seen in the week`],
       ...(isOpen
         ? [
             [

@@ -123,6 +123,7 @@ function knowersOf(expertise: Loaded<Expertise>, path: string): string {
     `${display_name} (${formatScore(score)} of 100)`
   if (first !== undefined)
     return `${said(first)} knows ${path} best${second === undefined ? ', and nobody else does' : `, then ${said(second)}`}`
+  if (!path.includes('/')) return `Nobody is known to have written a file called ${path}`
   const [near] = people
   return near === undefined
     ? `Nobody is known to know ${path}`
