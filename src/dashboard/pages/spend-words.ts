@@ -36,7 +36,7 @@ export function saidOfBudget(budget: MonthBudget, isAll: boolean): string {
       : day === ''
         ? `, which will not be passed: ${formatDollars(forecast)} is expected`
         : `, which will be passed on ${day}: ${formatDollars(forecast)} is expected`
-  return isAll ? `, ${used}${ahead}` : `${formatDollars(current_cost)}, ${used}, is spent${ahead}. `
+  return isAll ? `, ${used}${ahead}` : `${formatDollars(current_cost)} is spent, ${used}${ahead}. `
 }
 
 /** `; $310.20 (6.9%) more than in October`. */
