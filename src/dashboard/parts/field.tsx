@@ -1,10 +1,11 @@
-import { useEffect, useId, useState } from 'preact/hooks'
+import { useId, useLayoutEffect, useState } from 'preact/hooks'
 import { isDay } from '../client/days.ts'
 
 /** Holds what is typed into a field, which begins with `value` and follows its changes: drawing the page again does not lose it. */
 export function useTyped(value: string) {
   const [typed, setTyped] = useState(value)
-  useEffect(() => setTyped(value), [value])
+  // at once: an effect after the paint would take away what was typed before it ran
+  useLayoutEffect(() => setTyped(value), [value])
   const onInput = ({ currentTarget }: { currentTarget: HTMLInputElement }) => setTyped(currentTarget.value)
   return { typed, setTyped, onInput }
 }
