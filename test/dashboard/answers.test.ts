@@ -441,6 +441,8 @@ describe.skipIf(program === null)('every page', () => {
     await go('checkout', '#/cost?project=checkout')
     await go('Ada', '#/team/user_')
     await go('backup', '#/settings/server', 'Server')
+    // the tests before made a second organization, so that the page is refused what it asks for
+    await page.until(`document.querySelector('h1')?.innerText.startsWith('Several organizations share')`)
     await go('machine', '#/devices', 'Devices')
     await go('limits', '#/budgets', 'Budgets')
     await go('sess_a', '#/sessions/sess_a')
@@ -471,7 +473,7 @@ describe.skipIf(program === null)('every page', () => {
     await page.until(`document.querySelector('.palette').open`)
     await page.press('Escape')
     await page.until(`!document.querySelector('.palette').open`)
-    expect(page.problems.splice(0)).toEqual([])
+    expect(page.problems.splice(0).filter((one) => !one.includes('/v1/server'))).toEqual([])
   }, 180_000)
 })
 
