@@ -30,19 +30,7 @@ export async function getExpertise(
       )
       select p.user_id, n.display_name, p.domains
       from people p
-      left join lateral (
-        select c.author_name
-        from commits c
-        where c.org_id = ${orgId}
-          and c.author_email = p.email
-          and p.user_id is null
-        order by c.committed_at desc, c.sha desc
-        limit 1
-      ) c on true
-      cross join lateral (
-        -- e-mail addresses of authors who are not members are personal data: only their names are shown
-        select coalesce(p.display_name, nullif(c.author_name, ''), split_part(p.email, '@', 1)) as display_name
-      ) n
+      ${shownName(tx, orgId)}
       order by p.joined_at nulls last, p.user_id, n.display_name collate "C", p.email`
     const domains = await tx<Expertise['domains']>`
       select d.project || '/' || d.directory as domain, d.files, d.bus_factor, m.id as primary_owner_id
@@ -53,6 +41,22 @@ export async function getExpertise(
     return { data: [...data], domains: [...domains] }
   })
 }
+
+/** Joins `n.display_name` to people `p` of `email`, `user_id` and `display_name`, which are null for authors who are no members. */
+export const shownName = (sql: ISql, orgId: string): Fragment => sql`
+  left join lateral (
+    select c.author_name
+    from commits c
+    where c.org_id = ${orgId}
+      and c.author_email = p.email
+      and p.user_id is null
+    order by c.committed_at desc, c.sha desc
+    limit 1
+  ) c on true
+  cross join lateral (
+    -- e-mail addresses of authors who are not members are personal data: only their names are shown
+    select coalesce(p.display_name, nullif(c.author_name, ''), split_part(p.email, '@', 1)) as display_name
+  ) n`
 
 /** Each person and domain, with the work of members by their aliases. `only`: a condition on members `m`. */
 const experts = (sql: ISql, orgId: string, only: Fragment): Fragment => sql`

@@ -1,4 +1,5 @@
 import type { ISql, Sql } from '../../database/client.ts'
+import { shownName } from './expertise-queries.ts'
 
 // Looks files up by their paths, in a fixed number of statements.
 
@@ -89,15 +90,10 @@ export interface Person {
 /** The people with these addresses. */
 export const findPeople = async (sql: Sql, orgId: string, emails: string[]): Promise<Person[]> =>
   await sql<Person[]>`
-  select e.email, m.id as user_id, coalesce(m.display_name, nullif(c.author_name, ''), split_part(e.email, '@', 1)) as display_name
-  from unnest(${emails}::text[]) as e (email)
-  left join members m on m.org_id = ${orgId} and m.email = e.email
-  left join lateral (
-    select c.author_name
-    from commits c
-    where c.org_id = ${orgId}
-      and c.author_email = e.email
-      and m.id is null
-    order by c.committed_at desc, c.sha desc
-    limit 1
-  ) c on true`
+  select p.email, p.user_id, n.display_name
+  from (
+    select e.email, m.id as user_id, m.display_name
+    from unnest(${emails}::text[]) as e (email)
+    left join members m on m.org_id = ${orgId} and m.email = e.email
+  ) p
+  ${shownName(sql, orgId)}`
