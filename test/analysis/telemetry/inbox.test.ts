@@ -228,3 +228,29 @@ test('deleting a session deletes its telemetry, erasing a person changes the add
   expect((await waiting(own)).flatMap(({ user_email }) => user_email ?? [])).toEqual([erased.pseudonym])
   await database.sql`delete from telemetry_inbox t where t.org_id = ${own.orgId}`
 })
+
+test('telemetry that is written to sessions while its person is erased keeps nothing of the person', async () => {
+  const own = await tenant(database.sql)
+  for (let round = 0; round < 4; round++) {
+    const email = `person${round}@example.com`
+    const sent = Array.from({ length: 16 }, (_, n) => call(`r${round}n${n}`, n, { 'user.email': email }))
+    const sender = testApp(database.sql, { intake: intakeOf(KILLED_MS) })
+    await send(own, logs(sent, CLAUDE), sender)
+    const writer = intakeOf(0)
+    writer.drain([own.orgId])
+    // the later the erasure begins, the more has been written
+    await Bun.sleep(round * 5)
+    await erasePerson(database.sql, own.orgId, { userId: 'cli:test', ipAddress: null }, email)
+    writer.drain([own.orgId])
+    await inboxEmpty(database.sql)
+    await writer.stop()
+    const left = await database.sql`
+      select s.id, s.user_email
+      from sessions s
+      join session_details d on d.org_id = s.org_id and d.session_id = s.id
+      where s.org_id = ${own.orgId}
+        and (s.user_email = ${email} or d.detail::text like ${`%${email}%`})`
+    expect([round, left.length]).toEqual([round, 0])
+  }
+  await agrees()
+})
