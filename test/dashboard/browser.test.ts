@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { demoBudget, demoMembers } from '../../src/server/seed/demo-team.ts'
+import { demoBudgets, demoMembers } from '../../src/server/seed/demo-team.ts'
 import { generateWork } from '../../src/server/seed/demo-work.ts'
 import { client, type Tenant, tenant, testApp } from '../support/api.ts'
 import { findBrowser, type Page } from './browser.ts'
@@ -76,7 +76,7 @@ beforeAll(async () => {
     ...member,
     role: member.role === 'owner' || member.role === 'admin' ? 'developer' : member.role,
   }))
-  await send(full, [...members, demoBudget(now, 90), ...commits])
+  await send(full, [...members, ...demoBudgets(now, 90).slice(0, 1), ...commits])
   await send(full, sessions)
   await send(full, pullRequests)
   await send(hostile, [

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createKey } from '../../accounts/keys/queries.ts'
 import { createOrganization } from '../../accounts/organizations/queries.ts'
-import { dateOf } from '../../base/dates.ts'
+import { DAY_MS, dateOf } from '../../base/dates.ts'
 import type { Log } from '../../base/log.ts'
 import { MAX_EMBEDDED_POOL } from '../../config.ts'
 import type { Sql } from '../../database/client.ts'
@@ -17,7 +17,15 @@ import { EXAMPLE_IDS } from '../../http/openapi/examples.ts'
 import type { Change } from '../../http/queues/gate.ts'
 import { generateHotWork } from '../../server/seed/demo-hot.ts'
 import { addDemoRules } from '../../server/seed/demo-rules.ts'
-import { demoBudget, demoMembers, demoNotes, demoPlans, demoReport } from '../../server/seed/demo-team.ts'
+import {
+  demoBudgets,
+  demoLimits,
+  demoMembers,
+  demoNotes,
+  demoPlans,
+  demoReport,
+  READER,
+} from '../../server/seed/demo-team.ts'
 import { generateWork } from '../../server/seed/demo-work.ts'
 import { generateAudit } from '../../server/seed/risks.ts'
 import { writeRecords } from '../../server/sync/write.ts'
@@ -39,12 +47,17 @@ const DAYS = 183
 const SEED = 2
 /** Audit entries. */
 const ENTRIES = 90
+/** One of the machines has sent nothing since. */
+const SILENT_DAYS = 6
+const SILENT = { email: 'greta@example.com', machine: 'greta-desktop' }
 
 const LOOPBACK = '127.0.0.0/8'
 
 /** `fill` made these; the greeting shows them. */
 interface DemoData {
   key: string
+  /** Opens the dashboard as one of the members. */
+  readerKey: string
   /** Id of the endpoint that delivers to the demo's own receiver. */
   endpoint: string
   /** Adds a member once the server listens, which sends the first webhook. */
@@ -81,8 +94,8 @@ export async function demo(context: Context): Promise<void> {
     }
     await serveUntilSignal(scratch, open, async ({ url }) => {
       if (filled === undefined) return undefined
-      const { key, endpoint, welcome } = filled
-      await printResult(context.json, { url, key, org: ORG }, greeting(url, key, endpoint))
+      const { key, welcome } = filled
+      await printResult(context.json, { url, key, org: ORG }, greeting(url, filled))
       await welcome()
       return undefined
     })
@@ -119,14 +132,18 @@ async function fill(context: Context, sql: Sql, webhooks: DemoWebhooks): Promise
   await writeRecords(
     deps,
     id,
-    [...members.slice(0, -1), demoBudget(now, DAYS), ...demoNotes(now), ...commits],
+    [...members.slice(0, -1), ...demoBudgets(now, DAYS), ...demoNotes(now), ...commits],
     actor,
   )
   // pull requests are computed from the commits and the findings of the sessions
-  await writeRecords(deps, id, usual.sessions, actor)
-  for (const [email, sessions] of Map.groupBy(hot.sessions, ({ user_email }) => user_email)) {
-    const machine = `${email?.split('@')[0]}-laptop`
-    await writeRecords(deps, id, sessions, actor, { machine })
+  const silentSince = new Date(now.getTime() - SILENT_DAYS * DAY_MS)
+  const machineOf = ({ user_email, created_at }: (typeof usual.sessions)[number]) =>
+    user_email === SILENT.email && created_at < silentSince.toISOString()
+      ? SILENT.machine
+      : `${user_email?.split('@')[0]}-laptop`
+  for (const [machine, sessions] of Map.groupBy([...usual.sessions, ...hot.sessions], machineOf)) {
+    const at = machine === SILENT.machine ? { ...deps, now: () => silentSince } : deps
+    await writeRecords(at, id, sessions, actor, { machine })
   }
   const managers = members.flatMap(({ email, role }) => (role === 'developer' ? [] : [email]))
   const audit = generateAudit({ audit: ENTRIES, days: DAYS, seed: SEED, today: dateOf(now) }, managers)
@@ -140,12 +157,15 @@ async function fill(context: Context, sql: Sql, webhooks: DemoWebhooks): Promise
     { name: 'demo', scopes: [...scopes], id: EXAMPLE_IDS.key_id },
     actor,
   )
-  await writeRecords(deps, id, demoPlans(now, DAYS), actor)
+  const reader = { name: 'dashboard', scopes: [...scopes], member: READER }
+  const { key: readerKey } = await createKey(sql, id, reader, actor)
+  await writeRecords(deps, id, [...demoPlans(now, DAYS), ...demoLimits(now)], actor)
   // last, so that the changes above send no webhooks
-  const endpoint = await webhooks.register(sql, id)
-  await addDemoRules(sql, id, endpoint, now, { timeoutMs: context.config.webhookTimeoutMs, log: context.log })
+  const [endpoint, failing] = await webhooks.register(sql, id)
+  await addDemoRules(sql, id, { endpoint, failing }, now, context.config.webhookTimeoutMs)
   return {
     key,
+    readerKey,
     endpoint,
     async welcome() {
       await writeRecords(deps, id, members.slice(-1), actor)
@@ -160,10 +180,10 @@ const PATHS = [
   '/v1/cost/trend?granularity=month',
 ]
 
-const greeting = (url: string, key: string, endpoint: string): string => {
+const greeting = (url: string, { key, readerKey, endpoint }: DemoData): string => {
   const curl = (path: string, options = '') =>
     `  curl -s ${options}'${url}${path}' -H 'Authorization: Bearer ${key}'`
-  return `Open the demo, signed in: ${url}/#key=${key}
+  return `Open the demo, signed in: ${url}/#key=${readerKey}
 For programs, the API (organization ${ORG}):
 ${PATHS.map((path) => curl(path)).join('\n')}
 Webhooks are received and verified here. This sends one:
@@ -171,20 +191,21 @@ ${curl(`/v1/webhooks/${endpoint}/test`, '-X POST ')}
 Ctrl-C stops it and removes its data.`
 }
 
-/** Starts a receiver that prints a line for each delivery, with the result of the signature check. */
+/** Starts a receiver that prints a line for each delivery, with the result of the signature check, and one that fails. */
 function startDemoWebhooks({ config }: Pick<Context, 'config'>) {
   let secret: string | null = null
+  const shared = { port: 0, secret: () => secret, prefix: config.webhookHeaderPrefix }
   const receiver = startReceiver({
-    port: 0,
-    secret: () => secret,
-    status: 200,
-    prefix: config.webhookHeaderPrefix,
+    ...{ ...shared, status: 200 },
     onReceived: (received) => printMessage(`webhook received: ${receivedLine(received)}`),
   })
+  const failing = startReceiver({ ...shared, secret: () => null, status: 503, onReceived: () => {} })
   return {
-    stop: receiver.stop,
-    /** Registers an endpoint for all events of the organization. Returns its id. */
-    async register(sql: Sql, orgId: string): Promise<string> {
+    async stop() {
+      await Promise.all([receiver.stop(), failing.stop()])
+    },
+    /** Registers an endpoint for all events of the organization, and one for few. Returns their ids. */
+    async register(sql: Sql, orgId: string): Promise<[endpoint: string, failing: string]> {
       const box = createSecretBox(loadSecretKey(config))
       const wanted = {
         url: `${receiver.url}/`,
@@ -197,7 +218,12 @@ function startDemoWebhooks({ config }: Pick<Context, 'config'>) {
       const id = EXAMPLE_IDS.webhook_id
       const endpoint = await createEndpoint(deps, orgId, commandLineActor(), wanted, undefined, id)
       secret = endpoint.secret
-      return endpoint.id
+      const few = {
+        ...{ url: `${failing.url}/`, events: ['cost.budget_exceeded'], enabled: true },
+        description: 'Posts to the team channel',
+      }
+      const { id: second } = await createEndpoint(deps, orgId, commandLineActor(), few, undefined)
+      return [endpoint.id, second]
     },
   }
 }

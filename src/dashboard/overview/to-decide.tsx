@@ -50,8 +50,9 @@ export function ToDecide({ attention, budget }: ToDecideProps) {
       JSON.stringify(scope),
       'bad',
       <>
-        {kind} <strong>{name}</strong> is at {formatPercent(percent_used)} of its budget:{' '}
-        {formatDollars(current_cost)} of {formatDollars(limit)}
+        {kind} <strong>{name}</strong> is at {formatPercent(percent_used)} of{' '}
+        {scope.member === undefined ? 'its' : 'their'} budget: {formatDollars(current_cost)} of{' '}
+        {formatDollars(limit)}
       </>,
       'What costs most',
       linkTo('cost', { range: 'month', ...scope, by: 'model' }),

@@ -1,5 +1,4 @@
 import { addDays, dateOf, UTC } from '../../base/dates.ts'
-import type { Log } from '../../base/log.ts'
 import type { Sql } from '../../database/client.ts'
 import { inOrganization } from '../../database/org-lock.ts'
 import { nextHour } from '../../features/alerts/digest-model.ts'
@@ -10,25 +9,29 @@ import { bodyOf, EVENTS } from '../../webhooks/outbox/catalogue.ts'
 import { insertTest } from '../../webhooks/outbox/insert-test.ts'
 import { settle } from '../../webhooks/outbox/settle.ts'
 
-// The alert and the digest of the demo, each with a test that its webhook endpoint has received, and a change that was recorded.
+// The alert and the digest of the demo, each with a test that its webhook endpoint has received, a test that another one
+// has not, and a change that was recorded.
 
 const { alert_id, digest_id } = EXAMPLE_IDS
 const TESTS = [
   { source: alert_id, id: EXAMPLE_IDS.delivery_id, event: 'alert.fired' },
   { source: digest_id, id: EXAMPLE_IDS['digests/delivery_id'], event: 'digest.ready' },
 ] as const
+type Tested = (typeof TESTS)[number]['event'] | 'cost.budget_exceeded'
 /** The cost of a day is below it. */
 const DAILY_LIMIT_USD = 100
 const TRAINED_DAYS_AGO = 60
 const RECEIVED = { ok: true, refused: false, postponed: false, statusCode: 200, error: null }
+const FAILED = { ...RECEIVED, ok: false, statusCode: 503, error: 'status: answered 503' }
+const FAILURES = ['dlv_demofails1', 'dlv_demofails2', 'dlv_demofails3']
 
-/** Adds them to an organization with this endpoint. */
+/** Adds them to an organization with these endpoints. */
 export async function addDemoRules(
   sql: Sql,
   orgId: string,
-  endpoint: string,
+  { endpoint, failing }: Record<'endpoint' | 'failing', string>,
   now: Date,
-  { timeoutMs, log }: { timeoutMs: number; log: Log },
+  timeoutMs: number,
 ): Promise<void> {
   const destinations = [{ type: 'webhook' as const }]
   const time = { weekday: 'monday', hour: 8 } as const
@@ -53,18 +56,30 @@ export async function addDemoRules(
     await putEffects(tx, orgId, [
       { id: EXAMPLE_IDS.effect_id, ...training, ...everybody, from_day, dismissed: false },
     ])
-    for (const { event, ...test } of TESTS) {
+    const testOf = async (event: Tested, to: string, test: { id: string; source?: string }) => {
       const data = { ...EVENTS[event].example, test: true as const }
       const made = { event, bodyOf: (id: string) => bodyOf(id, event, now, data), at: now, timeoutMs }
-      await insertTest(tx, orgId, endpoint, { ...test, ...made })
+      await insertTest(tx, orgId, to, { ...test, ...made })
     }
+    for (const { event, ...test } of TESTS) await testOf(event, endpoint, test)
+    for (const id of FAILURES) await testOf('cost.budget_exceeded', failing, { id })
   })
-  const result = { ...RECEIVED, startedAt: now, durationMs: 12, responseBody: '' }
-  const received = TESTS.map(({ id: deliveryId }) => ({
-    deliveryId,
-    endpointId: endpoint,
-    attempt: 1,
-    result,
-  }))
-  await settle(sql, orgId, received, [], log)
+  const outcomesOf = (endpointId: string, ids: readonly string[], result: typeof RECEIVED | typeof FAILED) =>
+    ids.map((deliveryId) => ({
+      ...{ deliveryId, endpointId, attempt: 1 },
+      result: { ...result, startedAt: now, durationMs: 12, responseBody: '' },
+    }))
+  const quiet = { warn: () => {} }
+  await settle(
+    sql,
+    orgId,
+    outcomesOf(
+      endpoint,
+      TESTS.map(({ id }) => id),
+      RECEIVED,
+    ),
+    [],
+    quiet,
+  )
+  await settle(sql, orgId, outcomesOf(failing, FAILURES, FAILED), [], quiet)
 }

@@ -2,7 +2,7 @@ import type { ReportRecord } from '../../analysis/records/audit.ts'
 import type { BudgetRecord } from '../../analysis/records/budget.ts'
 import type { MemberRecord } from '../../analysis/records/member.ts'
 import type { NoteRecord } from '../../analysis/records/note.ts'
-import type { PlanRecord } from '../../analysis/records/plan.ts'
+import type { LimitRecord, PlanRecord } from '../../analysis/records/plan.ts'
 import { addDays, dateOf } from '../../base/dates.ts'
 import { EXAMPLE_IDS } from '../../http/openapi/examples.ts'
 
@@ -54,7 +54,17 @@ export const PROJECTS = [
 /** The teams of who works mainly on two of the projects each. */
 const TEAMS = ['payments', 'product', 'data', 'platform']
 
-const MONTHLY_LIMIT_USD = 160
+/** The key of the dashboard's link is this member's. */
+export const READER = 'ben@example.com'
+
+/** US dollars a month: of the organization, of teams, and of who reads. */
+const LIMITS = [
+  { limit: 160 },
+  { limit: 60, team: 'payments' },
+  { limit: 40, team: 'data' },
+  { limit: 40, member: READER },
+]
+const HOUR_MS = 3_600_000
 const TEAM_AGE_DAYS = 240
 const DAYS_BETWEEN = 7
 
@@ -89,12 +99,21 @@ export const demoPlans = (now: Date, days: number): PlanRecord[] => {
   ]
 }
 
-/** A limit that holds for the last `days` days. */
-export const demoBudget = (now: Date, days: number): BudgetRecord => ({
-  type: 'budget',
-  month: addDays(dateOf(now), -days).slice(0, 7),
-  limit: MONTHLY_LIMIT_USD,
-})
+/** Limits that hold for the last `days` days. */
+export const demoBudgets = (now: Date, days: number): BudgetRecord[] =>
+  LIMITS.map((limit) => ({ type: 'budget', month: addDays(dateOf(now), -days).slice(0, 7), ...limit }))
+
+/** The limits of who reads, as an agent's files stated them an hour ago. */
+export const demoLimits = (now: Date): LimitRecord[] => {
+  const at = (hours: number) => new Date(now.getTime() + hours * HOUR_MS).toISOString()
+  const windows = [
+    { limit: 'five_hour', used_percent: 34, resets_at: at(3), hit: false },
+    { limit: 'week', used_percent: 61, resets_at: at(67), hit: false },
+  ]
+  return [
+    { type: 'limit', vendor: 'anthropic', agent: 'claude-code', at: at(-1), windows, user_email: READER },
+  ]
+}
 
 /** A report of the last three whole months. */
 export function demoReport(now: Date): ReportRecord {

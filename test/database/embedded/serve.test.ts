@@ -281,6 +281,11 @@ test(
       'gpt-5.2-codex',
     )
     expect((await get('/v1/cost?group_by=month')).by_period.length).toBeGreaterThanOrEqual(6)
+    // an operator and a manager have something to find
+    const { endpoints, silent_machines } = await get('/v1/attention')
+    expect([endpoints.length, silent_machines.length]).toEqual([1, 1])
+    const { data: budgets } = await get('/v1/budgets?include=used')
+    expect(budgets.flatMap(({ scope }: { scope: object }) => Object.keys(scope))).toContain('team')
     const [endpoint] = (await get('/v1/webhooks')).data
     const history = `/v1/webhooks/${endpoint.id}/deliveries?event=team.member_joined`
     const delivered = await eventually(
