@@ -12,6 +12,7 @@ import { eventually, PROGRAM, readUntil, run, type Serving, scratchFolder, servi
 import { newDataFolder } from '../support/data-folder.ts'
 import { silent, type TestDatabase, testDatabase } from '../support/postgres.ts'
 import { startReceiver } from '../support/receiver.ts'
+import { memberRecord, sessionRecord } from '../support/records.ts'
 
 // Each failure of the table in docs/operations.md is caused, and must be visible in the metrics and in what doctor says.
 
@@ -41,19 +42,7 @@ async function doctorOf(env: Environment): Promise<Record<string, string>> {
   return Object.fromEntries(checks.map(({ name, status, message }) => [name, `${status}: ${message}`]))
 }
 
-const session = (id: number) => ({
-  type: 'session',
-  id: `sess_${id}`,
-  project_name: 'p',
-  created_at: '2026-01-01T00:00:00Z',
-})
-const member = (name: string) => ({
-  type: 'member',
-  email: `${name}@example.com`,
-  display_name: name,
-  role: 'developer',
-  joined_at: '2026-01-01T00:00:00Z',
-})
+const session = (id: number) => sessionRecord(`sess_${id}`, { project_name: 'p' })
 
 /** An organization's key, and what sends requests with it. */
 async function caller(
@@ -165,7 +154,7 @@ describe('of a program', () => {
     async () => {
       const receiver = await startReceiver(500)
       await team.post('/v1/webhooks', { url: receiver.url, events: ['*'] })
-      await team.post('/v1/sync', { records: [member('a')] })
+      await team.post('/v1/sync', { records: [memberRecord('a')] })
       await eventually(scrape, (found) => sumOf(found, 'webhook_failing_endpoints') === 1)
       // the thread tells of its attempts by its next heartbeat
       await eventually(scrape, (found) => sumOf(found, 'webhook_attempts_total', { outcome: 'status' }) >= 5)
@@ -174,7 +163,7 @@ describe('of a program', () => {
       )
       // one delivery is in flight for ever, the others wait
       receiver.answer('hang')
-      await team.post('/v1/sync', { records: ['b', 'c', 'd'].map(member) })
+      await team.post('/v1/sync', { records: ['b', 'c', 'd'].map((name) => memberRecord(name)) })
       await eventually(
         async () => receiver.open(),
         (open) => open > 0,

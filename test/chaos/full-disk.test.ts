@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { appendFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PROGRAM, readUntil, scratchFolder } from '../support/cli.ts'
+import { sessionRecord } from '../support/records.ts'
 
 // The data directory is on a file system of its own that becomes full while the program serves.
 
@@ -15,12 +16,8 @@ const probe = Bun.which('unshare') === null ? undefined : Bun.spawnSync([...UNSH
 const why = probe === undefined ? 'there is no unshare' : probe.success ? undefined : probe.stderr.toString()
 if (why !== undefined) process.stderr.write(`skipping the tests of a full disk: ${why}\n`)
 
-const record = (index: number) => ({
-  type: 'session',
-  id: `sess_${index}`,
-  project_name: 'p',
-  created_at: '2026-01-02T03:04:05Z',
-})
+const record = (index: number) =>
+  sessionRecord(`sess_${index}`, { project_name: 'p', created_at: '2026-01-02T03:04:05Z' })
 
 describe.skipIf(why !== undefined)('a full disk', () => {
   let program: Bun.Subprocess<'ignore', 'pipe', 'pipe'>

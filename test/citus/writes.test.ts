@@ -5,7 +5,7 @@ import { deleteOrganization } from '../../src/server/erasure/organization.ts'
 import { erasePerson } from '../../src/server/erasure/person.ts'
 import { deleteExpiredSessions } from '../../src/server/erasure/retention.ts'
 import { account, dump, NOW, session } from '../server/erasure/account.ts'
-import { bodyOf } from '../support/api.ts'
+import { bodyOf, jsonInit, jsonPost } from '../support/api.ts'
 import { testsDatabase } from '../support/postgres.ts'
 import { citusUrls } from '../support/scaling/citus.ts'
 
@@ -18,13 +18,7 @@ describe.skipIf(citusUrls.length < 3)('on a cluster', () => {
   const database = testsDatabase()
 
   const sendFrom = async ({ ask }: Awaited<ReturnType<typeof account>>, machine: string, records: object[]) =>
-    await bodyOf(
-      await ask('/v1/sync', {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', 'x-machine': machine },
-        body: JSON.stringify({ records }),
-      }),
-    )
+    await bodyOf(await ask('/v1/sync', jsonInit('POST', { records }, { 'x-machine': machine })))
 
   test('a machine sends, and sends again', async () => {
     const a = await account(database)
@@ -38,11 +32,7 @@ describe.skipIf(citusUrls.length < 3)('on a cluster', () => {
   test("a webhook's secret is rotated, and again within the grace", async () => {
     const a = await account(database)
     const post = async (path: string, body: object) => {
-      const response = await a.ask(path, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify(body),
-      })
+      const response = await a.ask(path, jsonPost(body))
       return [response.status, await bodyOf(response)] as const
     }
     const [, { id }] = await post('/v1/webhooks', { url: 'https://hooks.example.com/x', events: ['*'] })

@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { run, runJson, type Serving, scratchFolder, serving } from '../support/cli.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { sessionRecord } from '../support/records.ts'
 
 // Sync, import and export move data in and out, in the local database and through a server.
 
@@ -207,12 +208,10 @@ test(
       content,
     )
     // a session that was scored twice knows its score before
-    const scored = {
-      type: 'session',
-      id: 'sess_scored',
+    const scored = sessionRecord('sess_scored', {
       project_name: 'é\u2028',
       created_at: '2026-01-02T03:04:05Z',
-    }
+    })
     const finding = { rule_id: 'r', category: 'c', severity: 'high', title: 't' }
     for (const quality_score of [50, 60.12]) {
       const record = {
@@ -303,13 +302,7 @@ test(
     const sessionsIn = (text: string) =>
       text.split('\n').filter((line) => line.startsWith('{"type":"session"'))
     // half an hour before midnight in UTC
-    const session = {
-      type: 'session',
-      id: 'sess_late',
-      project_name: 'shop',
-      created_at: '2026-03-04T23:30:00Z',
-      turns: 1,
-    }
+    const session = sessionRecord('sess_late', { created_at: '2026-03-04T23:30:00Z', turns: 1 })
     writeFileSync(file, `${JSON.stringify(session)}\n`)
     await runJson(['import', file, '--org', 'berlin'], env)
     const exported = (await run(['export', '--org', 'berlin'], env)).stdout

@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import { table } from '../../src/cli/command/table.ts'
 import { run, runJson } from '../support/cli.ts'
 import { testDatabase } from '../support/postgres.ts'
+import { memberRecord } from '../support/records.ts'
 
 // A name comes from whoever holds a key: a terminal must show it, not obey it.
 
@@ -17,14 +18,8 @@ test('names are printed without the controls of a terminal', async () => {
   await runJson(['key', 'create', '--org', 'acme', '--name', 'ci', '--scopes', 'read'], env)
   await sql`update organizations set name = ${HOSTILE}`
   await sql`update api_keys set name = ${`${HOSTILE}\n\tnext`}`
-  const member = {
-    type: 'member',
-    id: 'user_1',
-    email: 'a@example.com',
-    display_name: HOSTILE,
-    role: 'owner',
-  }
-  const record = JSON.stringify({ ...member, joined_at: '2026-01-01T00:00:00Z' })
+  const member = memberRecord('a', { id: 'user_1', display_name: HOSTILE, role: 'owner' })
+  const record = JSON.stringify(member)
   const imported = await run(['import', '/dev/stdin', '--org', 'acme'], env, record)
   expect(imported.code, imported.stderr).toBe(0)
   for (const command of [

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { MARKER } from '../../src/cli/pr/markdown.ts'
+import { jsonInit } from '../support/api.ts'
 import { run, runJson, type Serving, scratchFolder, serving } from '../support/cli.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 
@@ -114,11 +115,7 @@ afterEach(() => {
 })
 
 const sync = (records: object[]) =>
-  fetch(`${server.url}/v1/sync`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
-    body: JSON.stringify({ records }),
-  })
+  fetch(`${server.url}/v1/sync`, jsonInit('POST', { records }, { authorization: `Bearer ${key}` }))
 
 const pr = (args: string[], more: Record<string, string> = {}) =>
   run(['pr', ...args], { ...signedIn, ...more }, undefined, clone)

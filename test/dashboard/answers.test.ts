@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createKey } from '../../src/accounts/keys/queries.ts'
 import { client, jsonPost, tenant } from '../support/api.ts'
+import { memberRecord, pullRecord, sessionRecord } from '../support/records.ts'
 import { findBrowser, type Page } from './browser.ts'
 import { quoted, SETTLED, type Shown, show } from './shown.ts'
 
@@ -19,30 +20,28 @@ const sessionOf = (
   project_name: string,
   estimated_cost: number,
   more: object = {},
-) => ({
-  type: 'session',
-  id: `sess_${id}`,
-  project_name,
-  created_at: daysAgo(days),
-  user_email: 'ada@example.com',
-  model: 'claude-opus-4-5',
-  source: 'claude-code',
-  estimated_cost,
-  ...more,
-})
-const pullRequest = (pr_number: number, scores: number, more: object) => ({
-  type: 'pr_risk',
-  repo: 'acme/checkout',
-  pr_number,
-  pr_title: `Change ${pr_number}`,
-  impact_score: scores,
-  regression_score: scores,
-  security_score: scores,
-  coupling_score: scores,
-  files_changed: 3,
-  created_at: daysAgo(3),
-  ...more,
-})
+) =>
+  sessionRecord(`sess_${id}`, {
+    project_name,
+    created_at: daysAgo(days),
+    user_email: 'ada@example.com',
+    model: 'claude-opus-4-5',
+    source: 'claude-code',
+    estimated_cost,
+    ...more,
+  })
+const pullRequest = (pr_number: number, scores: number, more: object) =>
+  pullRecord(pr_number, {
+    repo: 'acme/checkout',
+    pr_title: `Change ${pr_number}`,
+    impact_score: scores,
+    regression_score: scores,
+    security_score: scores,
+    coupling_score: scores,
+    files_changed: 3,
+    created_at: daysAgo(3),
+    ...more,
+  })
 const finding = (fingerprint: string) => ({
   rule_id: 'aws-access-key',
   category: 'secret',
@@ -60,13 +59,7 @@ beforeAll(async () => {
   page = shown.page
   const merged = (number: number) => ({ pull_requests: [{ repo: 'acme/checkout', number }] })
   const records = [
-    {
-      type: 'member',
-      email: 'ada@example.com',
-      display_name: 'Ada',
-      role: 'developer',
-      joined_at: daysAgo(90),
-    },
+    memberRecord('ada', { joined_at: daysAgo(90) }),
     { type: 'budget', month: new Date().toISOString().slice(0, 7), limit: 1e9 },
     sessionOf('a', 0, 'checkout', 20, { ...merged(1), quality_score: 70 }),
     sessionOf('b', 0, 'checkout', 10, { ...merged(2), quality_score: 80 }),

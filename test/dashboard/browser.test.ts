@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { demoBudgets, demoMembers } from '../../src/server/seed/demo-team.ts'
 import { generateWork } from '../../src/server/seed/demo-work.ts'
 import { client, type Tenant, tenant, testApp } from '../support/api.ts'
+import { memberRecord, sessionRecord } from '../support/records.ts'
 import { findBrowser, type Page } from './browser.ts'
 import { SETTLED, type Shown, show } from './shown.ts'
 
@@ -45,21 +46,20 @@ let hostile: Tenant
 
 const send = (owner: Tenant, records: object[]) => shown.send(records, owner.key)
 
-const hostileSession = (nth: number) => ({
-  type: 'session',
-  id: `sess_hostile${nth}`,
-  project_name: nth % 2 === 0 ? HOSTILE : `${LONG.slice(0, 190)}${nth}`,
-  created_at: new Date().toISOString(),
-  user_email: 'someone@example.com',
-  branch: HOSTILE,
-  model: LONG,
-  source: HOSTILE.slice(0, 100),
-  summary: HOSTILE,
-  estimated_cost: 1e6,
-  security_metadata: {
-    findings: [{ severity: 'critical', title: HOSTILE, file: `src/${HOSTILE}`, description: HOSTILE }],
-  },
-})
+const hostileSession = (nth: number) =>
+  sessionRecord(`sess_hostile${nth}`, {
+    project_name: nth % 2 === 0 ? HOSTILE : `${LONG.slice(0, 190)}${nth}`,
+    created_at: new Date().toISOString(),
+    user_email: 'someone@example.com',
+    branch: HOSTILE,
+    model: LONG,
+    source: HOSTILE.slice(0, 100),
+    summary: HOSTILE,
+    estimated_cost: 1e6,
+    security_metadata: {
+      findings: [{ severity: 'critical', title: HOSTILE, file: `src/${HOSTILE}`, description: HOSTILE }],
+    },
+  })
 
 beforeAll(async () => {
   if (program === null) return
@@ -260,21 +260,9 @@ describe.skipIf(program === null)('the dashboard in Chromium', () => {
   test('figures of members that were not read are not shown as none', async () => {
     const crowd = await tenant(shown.db.sql, { scopes: ['read', 'write'] })
     const created_at = new Date(Date.now() - 86_400_000).toISOString()
-    const member = (name: string) => ({
-      type: 'member',
-      email: `${name}@example.com`,
-      display_name: name,
-      role: 'developer',
-      joined_at: created_at,
-    })
-    const session = (id: string, user_email: string, estimated_cost: number) => ({
-      type: 'session',
-      id: `sess_${id}`,
-      project_name: 'p',
-      created_at,
-      user_email,
-      estimated_cost,
-    })
+    const member = (name: string) => memberRecord(name, { joined_at: created_at })
+    const session = (id: string, user_email: string, estimated_cost: number) =>
+      sessionRecord(`sess_${id}`, { project_name: 'p', created_at, user_email, estimated_cost })
     await send(crowd, [member('last'), member('idle')])
     // the cheapest of all is on the second page of the breakdown
     await send(crowd, [

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { client, jsonPost } from '../support/api.ts'
+import { memberRecord, sessionRecord } from '../support/records.ts'
 import { findBrowser, type Page } from './browser.ts'
 import { quoted, type Shown, show } from './shown.ts'
 
@@ -22,17 +23,16 @@ const sessionOf = (
   user_email: string,
   project_name: string,
   estimated_cost: number,
-) => ({
-  type: 'session',
-  id: `sess_${id}`,
-  project_name,
-  created_at: daysAgo(days),
-  user_email,
-  model: 'claude-opus-4-5',
-  source: 'claude-code',
-  branch: 'main',
-  estimated_cost,
-})
+) =>
+  sessionRecord(`sess_${id}`, {
+    project_name,
+    created_at: daysAgo(days),
+    user_email,
+    model: 'claude-opus-4-5',
+    source: 'claude-code',
+    branch: 'main',
+    estimated_cost,
+  })
 const finding = {
   rule_id: 'aws-access-key',
   category: 'secret',
@@ -53,13 +53,7 @@ beforeAll(async () => {
     ])
     return (await response.json()) as { id: string }
   }
-  const member = (name: string) => ({
-    type: 'member',
-    email: `${name}@example.com`,
-    display_name: name,
-    role: 'developer',
-    joined_at: daysAgo(90),
-  })
+  const member = (name: string) => memberRecord(name, { joined_at: daysAgo(90) })
   await post('/v1/sync', {
     records: [
       member('ada'),

@@ -9,6 +9,7 @@ import { addPerson, invite, PASSWORD, post } from '../features/sign-in/people.ts
 import { client, jsonPost, tenant, testApp } from '../support/api.ts'
 import { eventually } from '../support/cli.ts'
 import { silent, type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { sessionRecord } from '../support/records.ts'
 import { type Browser, findBrowser, type Page, startBrowser } from './browser.ts'
 
 // An owner's first sign-in and the settings, in Chromium, by what is shown and clicked. Skipped on a machine without it.
@@ -137,16 +138,12 @@ describe.skipIf(program === null)('an owner in Chromium', () => {
   test('dismisses a finding with a note, and opens it again', async () => {
     const { key } = await createKey(db.sql, orgId, { name: 'sync', scopes: ['sessions:write'] })
     const finding = { rule_id: 'aws-access-key', category: 'secret', severity: 'critical', title: 'AWS key' }
-    const session = {
-      ...{
-        type: 'session',
-        id: 'sess_found',
-        project_name: 'checkout',
-        created_at: new Date().toISOString(),
-        quality_score: 10,
-      },
+    const session = sessionRecord('sess_found', {
+      project_name: 'checkout',
+      created_at: new Date().toISOString(),
+      quality_score: 10,
       security_metadata: { findings: [{ ...finding, file: 'src/deploy.ts', fingerprint: 'f1' }] },
-    }
+    })
     const stored = await client(app, key)('/v1/sync', jsonPost({ records: [session] }))
     expect(stored.status).toBe(200)
     await page.open('about:blank')

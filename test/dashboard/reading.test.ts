@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { formatWeekday } from '../../src/dashboard/client/format.ts'
 import { eventually } from '../support/cli.ts'
+import { memberRecord, sessionRecord } from '../support/records.ts'
 import { findBrowser, type Page } from './browser.ts'
 import { quoted, SETTLED, type Shown, show } from './shown.ts'
 
@@ -19,24 +20,18 @@ beforeAll(async () => {
   if (program === null) return
   shown = await show(program, ['read', 'write', 'webhooks'])
   page = shown.page
-  const sessions = Array.from({ length: 60 }, (_, nth) => ({
-    type: 'session',
-    id: `sess_${nth}`,
-    project_name: nth % 3 === 0 ? 'search' : 'checkout',
-    created_at: dayAgo(nth % 5),
-    user_email: 'ada@example.com',
-    model: 'claude-opus-4-5',
-    source: 'claude-code',
-    branch: nth % 2 === 0 ? 'main' : 'feat/SHOP-7-refunds',
-    estimated_cost: 2,
-  }))
-  const ada = {
-    type: 'member',
-    email: 'ada@example.com',
-    display_name: 'Ada',
-    role: 'developer',
-    joined_at: dayAgo(9),
-  }
+  const sessions = Array.from({ length: 60 }, (_, nth) =>
+    sessionRecord(`sess_${nth}`, {
+      project_name: nth % 3 === 0 ? 'search' : 'checkout',
+      created_at: dayAgo(nth % 5),
+      user_email: 'ada@example.com',
+      model: 'claude-opus-4-5',
+      source: 'claude-code',
+      branch: nth % 2 === 0 ? 'main' : 'feat/SHOP-7-refunds',
+      estimated_cost: 2,
+    }),
+  )
+  const ada = memberRecord('ada', { joined_at: dayAgo(9) })
   const month = new Date().toISOString().slice(0, 7)
   await shown.send([ada, { type: 'budget', month, limit: 3000 }, ...sessions])
 }, 180_000)

@@ -1,8 +1,9 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { findStanding } from '../../src/accounts/people/visibility-queries.ts'
 import { leaseRequests } from '../../src/http/rate-windows.ts'
-import { client, type Tenant, tenant, testApp } from '../support/api.ts'
+import { client, jsonPost, type Tenant, tenant, testApp } from '../support/api.ts'
 import { testsDatabase } from '../support/postgres.ts'
+import { memberRecord } from '../support/records.ts'
 import { asOrganization, asOwner, hasRowSecurity } from '../support/rls.ts'
 
 // The row level security by which all tests of the API find statements that read another organization's rows.
@@ -15,19 +16,9 @@ beforeAll(async () => {
   other = await tenant(database.sql)
   const records = [
     { type: 'session', id: 'sess_1', project_name: 'web', created_at: '2026-11-15T00:00:00Z' },
-    {
-      type: 'member',
-      email: 'ada@example.com',
-      display_name: 'Ada',
-      role: 'developer',
-      joined_at: '2026-01-01T00:00:00Z',
-    },
+    memberRecord('ada'),
   ]
-  const sent = await client(testApp(database.sql), other.key)('/v1/sync', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ records }),
-  })
+  const sent = await client(testApp(database.sql), other.key)('/v1/sync', jsonPost({ records }))
   expect(sent.status, await sent.text()).toBe(200)
 })
 

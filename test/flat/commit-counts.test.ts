@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import { COMMITS_AT_A_TIME } from '../../src/features/commits/write.ts'
 import { account } from '../server/erasure/account.ts'
 import { plainDatabase } from '../support/postgres.ts'
+import { commitRecord } from '../support/records.ts'
 
 test('commits are counted a group at a time, each with a plan for the parameters given', async () => {
   const database = await plainDatabase()
@@ -14,13 +15,7 @@ test('commits are counted a group at a time, each with a plan for the parameters
   const { sync, doctor } = await account(database)
   const batch = (subject: string) =>
     Array.from({ length: COMMITS_AT_A_TIME + 1 }, (_, n) => ({
-      ...{
-        type: 'commit',
-        project: 'shop',
-        sha: `c${n}`,
-        author_email: 'ada@example.com',
-        author_name: 'Ada',
-      },
+      ...commitRecord(`c${n}`),
       ...{ committed_at: '2026-11-01T10:00:00Z', files: [], subject },
     }))
   await sync(batch('first'))

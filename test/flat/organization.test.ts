@@ -18,6 +18,7 @@ import { seed } from '../../src/server/seed/seed.ts'
 import { writeRecords } from '../../src/server/sync/write.ts'
 import { tenant } from '../support/api.ts'
 import { plainDatabase, type TestDatabase } from '../support/postgres.ts'
+import { pullRecord } from '../support/records.ts'
 
 // Holds the reads of security, audit, risk, team and badges to the rules of sessions.test.ts: of the tables that grow
 // with the history (sessions, details, findings, audit entries, risk scores, commits) no query reads more than its
@@ -76,15 +77,7 @@ function pullRequestWithSessions(): object[] {
   const scores = { impact_score: 1, regression_score: 1, security_score: 1, coupling_score: 1 }
   return [
     {
-      ...{
-        type: 'pr_risk',
-        id: 'risk_flat',
-        repo,
-        pr_number: 1,
-        pr_title: 'Flat',
-        files_changed: 1,
-        created_at,
-      },
+      ...pullRecord(1, { id: 'risk_flat', repo, pr_title: 'Flat', created_at }),
       ...{ ...scores, branch: 'flat', commits: ['abc1'] },
     },
     ...Array.from({ length: BRANCH_SESSIONS }, (_, index) => ({

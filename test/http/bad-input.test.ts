@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { bodyOf, client, jsonPost, repeatingClient, tenant, testApp } from '../support/api.ts'
 import { changeOf, v1Routes } from '../support/isolation/routes.ts'
 import { testsDatabase } from '../support/postgres.ts'
+import { sessionRecord } from '../support/records.ts'
 
 // Whatever is asked: the right status and code, the limit's headers, and the next request is served as before.
 
@@ -251,12 +252,7 @@ describe('ids', () => {
   test('of another organization, of nobody and of a wrong form are answered alike', async () => {
     const mine = await tenant(db.sql)
     const owner = client(testApp(db.sql), mine.key)
-    const record = {
-      type: 'session',
-      id: 'sess_theirs',
-      project_name: 'p',
-      created_at: '2026-01-01T00:00:00Z',
-    }
+    const record = sessionRecord('sess_theirs', { project_name: 'p' })
     const sent = await owner('/v1/sync', jsonPost({ records: [record] }))
     expect(sent.status).toBe(200)
     expect((await owner('/v1/sessions/sess_theirs')).status).toBe(200)

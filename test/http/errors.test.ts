@@ -4,7 +4,7 @@ import { Elysia } from 'elysia'
 import { ApiError } from '../../src/base/errors.ts'
 import { createLog } from '../../src/base/log.ts'
 import { connect } from '../../src/database/client.ts'
-import { bodyOf, client, tenant, testApp } from '../support/api.ts'
+import { bodyOf, client, jsonPost, tenant, testApp } from '../support/api.ts'
 import { testsDatabase } from '../support/postgres.ts'
 import { smallApp } from './small-app.ts'
 
@@ -109,12 +109,7 @@ describe('errors', () => {
 
   test('a wrong body names its fields with dots and brackets', async () => {
     const { ask } = failing(null)
-    const post = (body: unknown) =>
-      ask('/v1/checks', {
-        method: 'POST',
-        body: JSON.stringify(body),
-        headers: { 'content-type': 'application/json' },
-      })
+    const post = (body: unknown) => ask('/v1/checks', jsonPost(body))
     const fieldsOf = async (body: unknown) => {
       const answer = await post(body)
       expect([answer.answer.status, answer.body.code]).toEqual([400, 'VALIDATION_ERROR'])

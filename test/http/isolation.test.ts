@@ -5,7 +5,7 @@ import { inOrganization } from '../../src/database/org-lock.ts'
 import { badgeChange } from '../../src/features/badges/settings.ts'
 import { replaceBadgeToken, updateOrganization } from '../../src/features/organization/queries.ts'
 import type { App } from '../../src/server/app.ts'
-import { client, type Tenant, tenant, testApp } from '../support/api.ts'
+import { client, jsonInit, type Tenant, tenant, testApp } from '../support/api.ts'
 import { changesOf, type Names, namesOf, recordsOf, storeWebhook } from '../support/isolation/records.ts'
 import {
   BADGE_PARAMETERS,
@@ -52,11 +52,7 @@ let before: Map<string, string>
 /** An instance that remembers nothing; each leases a part of the minute's requests anew. */
 const freshApp = (): App => testApp(database.sql, { now: () => NOW, config: { rateLimits: PLENTY } })
 const post = ({ key }: Tenant, records: unknown[]) =>
-  client(app, key)('/v1/sync', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-machine': 'laptop' },
-    body: JSON.stringify({ records }),
-  })
+  client(app, key)('/v1/sync', jsonInit('POST', { records }, { 'x-machine': 'laptop' }))
 
 /** The service's own audit entries have random ids, in which a word may occur; budgets have those of a hash of what they are of. */
 const RANDOM_ID = /(?:log|budget)_[0-9a-z]{20}/g

@@ -3,6 +3,7 @@ import { linkOf } from '../../src/http/responses/links.ts'
 import { client, jsonPost, repeatingClient, type Tenant, tenant, testApp } from '../support/api.ts'
 import { namesOf, storeWebhook } from '../support/isolation/records.ts'
 import { testsDatabase } from '../support/postgres.ts'
+import { sessionRecord } from '../support/records.ts'
 
 // The Link header of paged responses: computed, from memory, and of both forms of the path.
 
@@ -15,15 +16,15 @@ let ask: ReturnType<typeof client>
 beforeAll(async () => {
   own = await tenant(db.sql, { scopes: ['read', 'write', 'webhooks'] })
   ask = repeatingClient(testApp(db.sql), own.key)
-  const records = Array.from({ length: SESSIONS }, (_, n) => ({
-    type: 'session',
-    id: `sess_${n}`,
-    project_name: 'a & b',
-    created_at: `2026-01-0${n + 1}T12:00:00Z`,
-    security_metadata: {
-      findings: [{ rule_id: 'r', category: 'c', severity: 'low', title: 't', file: `src/${n}.ts` }],
-    },
-  }))
+  const records = Array.from({ length: SESSIONS }, (_, n) =>
+    sessionRecord(`sess_${n}`, {
+      project_name: 'a & b',
+      created_at: `2026-01-0${n + 1}T12:00:00Z`,
+      security_metadata: {
+        findings: [{ rule_id: 'r', category: 'c', severity: 'low', title: 't', file: `src/${n}.ts` }],
+      },
+    }),
+  )
   const sent = await ask('/v1/sync', jsonPost({ records }))
   expect(sent.status).toBe(200)
   await storeWebhook(db.sql, own.orgId, names)
@@ -79,12 +80,7 @@ test('the last page moves with the list, also in a response from memory', async 
   const asked = client(testApp(db.sql, { config: { cacheBytes: 1e7 } }), other.key)
   const lastPages: (string | undefined)[] = []
   for (let n = 0; n < 3; n += 1) {
-    const record = {
-      type: 'session',
-      id: `sess_m${n}`,
-      project_name: 'p',
-      created_at: '2026-01-01T00:00:00Z',
-    }
+    const record = sessionRecord(`sess_m${n}`, { project_name: 'p' })
     await asked('/v1/sync', jsonPost({ records: [record] }))
     for (let again = 0; again < 3; again += 1)
       lastPages.push(

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { bodyOf, client, tenant, testApp } from '../support/api.ts'
+import { bodyOf, client, jsonInit, tenant, testApp } from '../support/api.ts'
 import { testsDatabase } from '../support/postgres.ts'
 
 // A bad request is explained in the same words for query, body and record: "must be …", "is required", "is not a
@@ -14,10 +14,7 @@ beforeAll(async () => {
 
 /** Returns the problems by field; the error's text has to say the same. */
 async function wrong(path: string, body?: unknown, method = 'POST'): Promise<Record<string, string>> {
-  const init =
-    body === undefined
-      ? {}
-      : { method, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
+  const init = body === undefined ? {} : jsonInit(method, body)
   const response = await ask(path, init)
   const { error, code, details } = await bodyOf(response)
   expect([response.status, code]).toEqual([400, 'VALIDATION_ERROR'])

@@ -9,6 +9,7 @@ import { EVENT_NAMES } from '../../src/webhooks/outbox/catalogue.ts'
 import { client, jsonPost, type Tenant, tenant, testApp } from '../support/api.ts'
 import { namesOf, storeWebhook } from '../support/isolation/records.ts'
 import { testsDatabase } from '../support/postgres.ts'
+import { memberRecord, sessionRecord } from '../support/records.ts'
 
 // The document against the app: what it says exists, and whatever the app answers is in it.
 
@@ -47,9 +48,7 @@ interface OpenApi {
 const OF_PLUGIN = /^\/docs(\/json)?$/
 
 const SAMPLE = [
-  {
-    type: 'session',
-    id: 'sess_1',
+  sessionRecord('sess_1', {
     project_name: 'checkout',
     created_at: new Date().toISOString(),
     user_email: 'ada@example.com',
@@ -66,15 +65,9 @@ const SAMPLE = [
         { rule_id: 'r', category: 'secret', severity: 'high', title: 'A key', file: 'src/a.ts', line: 3 },
       ],
     },
-  },
+  }),
   { type: 'session', id: 'sess_2', project_name: 'bare', created_at: '2026-01-31T12:00:00Z' },
-  {
-    type: 'member',
-    email: 'ada@example.com',
-    display_name: 'Ada',
-    role: 'admin',
-    joined_at: '2026-01-01T00:00:00Z',
-  },
+  memberRecord('ada', { role: 'admin' }),
   { type: 'budget', month: '2026-01', limit: 100 },
 ]
 

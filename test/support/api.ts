@@ -103,12 +103,18 @@ export function client(app: App, key?: string) {
   }
 }
 
-/** A request that posts a body as JSON. */
-export const jsonPost = (body: unknown): RequestInit => ({
-  method: 'POST',
-  headers: { 'content-type': 'application/json' },
+/** A request with a body of JSON. */
+export const jsonInit = (
+  method: string,
+  body: unknown,
+  headers: Record<string, string> = {},
+): RequestInit => ({
+  method,
+  headers: { 'content-type': 'application/json', ...headers },
   body: JSON.stringify(body),
 })
+
+export const jsonPost = (body: unknown): RequestInit => jsonInit('POST', body)
 
 /** The response's `X-RateLimit-*` headers as numbers. */
 export function limitOf(response: Response) {

@@ -1,4 +1,5 @@
 import { gzipSync } from 'node:zlib'
+import { commitRecord, pullRecord, sessionRecord } from './records.ts'
 
 // Requests within every limit on bytes that cost as much as they can: in memory, in time, or with the organization's lock.
 
@@ -21,13 +22,8 @@ const lines = (name: string, text: string): Attack => ({
   type: 'application/x-ndjson',
 })
 const records = (items: readonly unknown[]) => JSON.stringify({ records: items })
-const session = (contents: readonly string[]) => ({
-  type: 'session',
-  id: 'sess_attack',
-  project_name: 'p',
-  created_at: '2026-01-01T00:00:00Z',
-  turn_records: contents.map((content) => ({ content })),
-})
+const session = (contents: readonly string[]) =>
+  sessionRecord('sess_attack', { project_name: 'p', turn_records: contents.map((content) => ({ content })) })
 const filled = (text: string, length: number) => text.repeat(Math.ceil(length / text.length)).slice(0, length)
 
 /** `count` texts of 990,000 characters, each with 47,000 times one secret. */
@@ -50,15 +46,15 @@ export const history = (): Attack =>
   json(
     'history',
     records(
-      Array.from({ length: 2_000 }, (_, index) => ({
-        type: 'commit',
-        project: 'p',
-        sha: `c${index}`,
-        author_email: `dev${index % 7}@example.com`,
-        author_name: 'Dev',
-        committed_at: at(index),
-        files: FILES.map(changed),
-      })),
+      Array.from({ length: 2_000 }, (_, index) =>
+        commitRecord(`c${index}`, {
+          project: 'p',
+          author_email: `dev${index % 7}@example.com`,
+          author_name: 'Dev',
+          committed_at: at(index),
+          files: FILES.map(changed),
+        }),
+      ),
     ),
   )
 
@@ -67,17 +63,17 @@ export const computedRisks = (count: number, round = 0): Attack =>
   json(
     `${count} computed pull requests`,
     records(
-      Array.from({ length: count }, (_, index) => ({
-        type: 'pr_risk',
-        repo: 'r',
-        pr_number: index + 1,
-        pr_title: `Round ${round}`,
-        files_changed: 15,
-        created_at: at(10_000 + index),
-        project: 'p',
-        author_email: 'dev@example.com',
-        files: Array.from({ length: 15 }, (_, file) => changed(FILES[(index + file) % 30] ?? '')),
-      })),
+      Array.from({ length: count }, (_, index) =>
+        pullRecord(index + 1, {
+          repo: 'r',
+          pr_title: `Round ${round}`,
+          files_changed: 15,
+          created_at: at(10_000 + index),
+          project: 'p',
+          author_email: 'dev@example.com',
+          files: Array.from({ length: 15 }, (_, file) => changed(FILES[(index + file) % 30] ?? '')),
+        }),
+      ),
     ),
   )
 

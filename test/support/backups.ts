@@ -4,7 +4,7 @@ import { openBackup } from '../../src/database/backup/file-reader.ts'
 import { parseSignature, TRAILER_BYTES, trailerOf } from '../../src/database/backup/format.ts'
 import { restoreBackup } from '../../src/database/backup/restore.ts'
 import type { Sql } from '../../src/database/client.ts'
-import { client, type Tenant, testApp } from './api.ts'
+import { client, jsonPost, type Tenant, testApp } from './api.ts'
 import { type Names, recordsOf, storeWebhook } from './isolation/records.ts'
 import { pathsOf, readRoutes } from './isolation/routes.ts'
 import { silent } from './postgres.ts'
@@ -23,11 +23,7 @@ export async function fillOrganization(sql: Sql, { orgId }: Tenant, names: Names
   const { key } = await createKey(sql, orgId, { name: 'to fill', scopes: ['write', 'audit:write', 'admin'] })
   const [member, ...others] = recordsOf(names)
   const records = [{ ...member, type: 'member', display_name: AWKWARD }, ...others]
-  const response = await client(appOf(sql), key)('/v1/sync', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ records }),
-  })
+  const response = await client(appOf(sql), key)('/v1/sync', jsonPost({ records }))
   if (response.status !== 200) throw new Error(await response.text())
   await storeWebhook(sql, orgId, names)
 }

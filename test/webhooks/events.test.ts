@@ -11,7 +11,7 @@ import {
   TEST_EVENT,
 } from '../../src/webhooks/outbox/catalogue.ts'
 import { CHANNEL, emit, type NewEvent } from '../../src/webhooks/outbox/events.ts'
-import { client, type Tenant, tenant, testApp } from '../support/api.ts'
+import { client, jsonPost, type Tenant, tenant, testApp } from '../support/api.ts'
 import { testsDatabase } from '../support/postgres.ts'
 import { asOrganization } from '../support/rls.ts'
 import { citusUrls } from '../support/scaling/citus.ts'
@@ -53,11 +53,7 @@ async function listener(events = ['*']): Promise<Tenant> {
 }
 
 const post = (org: Tenant, records: readonly unknown[], to = app) =>
-  client(to, org.key)('/v1/sync', {
-    method: 'POST',
-    body: JSON.stringify({ records }),
-    headers: { 'content-type': 'application/json' },
-  })
+  client(to, org.key)('/v1/sync', jsonPost({ records }))
 
 async function sync(org: Tenant, ...records: unknown[]): Promise<void> {
   const answer = await post(org, records)

@@ -3,14 +3,10 @@ import { cleanRecords } from '../../../src/analysis/detection/record-secrets.ts'
 import { findSecrets, findSecretsInTexts, securityScore } from '../../../src/analysis/detection/secrets.ts'
 import type { SessionRecord } from '../../../src/analysis/records/session.ts'
 import { PLANTED } from '../../support/planted-secrets.ts'
+import { sessionRecord } from '../../support/records.ts'
 
-const session = (fields: Partial<SessionRecord>): SessionRecord => ({
-  type: 'session',
-  id: 'sess_1',
-  project_name: 'p',
-  created_at: '2026-02-01T00:00:00Z',
-  ...fields,
-})
+const session = (fields: Partial<SessionRecord>): SessionRecord =>
+  sessionRecord('sess_1', { project_name: 'p', created_at: '2026-02-01T00:00:00Z', ...fields })
 
 describe('secrets', () => {
   for (const [ruleId, secret] of Object.entries(PLANTED)) {

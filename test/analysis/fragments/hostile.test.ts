@@ -16,6 +16,7 @@ import { writeRecords } from '../../../src/server/sync/write.ts'
 import { tenant } from '../../support/api.ts'
 import { PLANTED } from '../../support/planted-secrets.ts'
 import { testsDatabase } from '../../support/postgres.ts'
+import { sessionRecord } from '../../support/records.ts'
 
 // Parts that `sync` would not send, and how far merging may go.
 
@@ -62,13 +63,8 @@ const packed = (parts: SessionFragments): string => {
   if (text === undefined) throw new Error('too large to be packed')
   return text
 }
-const record = (parts: SessionFragments) => ({
-  type: 'session' as const,
-  id: 'sess_hostile',
-  project_name: 'shop',
-  created_at: AT,
-  parts: packed(parts),
-})
+const record = (parts: SessionFragments) =>
+  sessionRecord('sess_hostile', { created_at: AT, parts: packed(parts) })
 
 describe('packed parts', () => {
   const bomb = (json: string) => Buffer.from(Bun.gzipSync(json)).toString('base64')

@@ -4,6 +4,7 @@ import type { SessionRecord } from '../../../src/analysis/records/session.ts'
 import { dollarsOf, loadPricer, priceRecord } from '../../../src/analysis/scoring/prices.ts'
 import { reportedQuality, scoreQuality, signalsOfRecord } from '../../../src/analysis/scoring/quality.ts'
 import { parsePriceOverrides } from '../../../src/base/model-prices.ts'
+import { sessionRecord } from '../../support/records.ts'
 
 const GOOD = {
   toolResults: 50,
@@ -17,13 +18,8 @@ const GOOD = {
   compactions: 0,
   endedWell: true,
 }
-const session = (fields: Partial<SessionRecord>): SessionRecord => ({
-  type: 'session',
-  id: 'sess_1',
-  project_name: 'p',
-  created_at: '2026-02-01T00:00:00Z',
-  ...fields,
-})
+const session = (fields: Partial<SessionRecord>): SessionRecord =>
+  sessionRecord('sess_1', { project_name: 'p', created_at: '2026-02-01T00:00:00Z', ...fields })
 
 describe('quality', () => {
   const count = fc.nat({ max: 5_000 })

@@ -114,11 +114,7 @@ test('what could not be written in time is refused until the drain is over', asy
   })
   await held.promise
   const post = (nth: number) =>
-    client(app, own.key)('/v1/logs', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(logs([call(`s${nth}`, nth)], CLAUDE)),
-    })
+    client(app, own.key)('/v1/logs', jsonPost(logs([call(`s${nth}`, nth)], CLAUDE)))
   expect((await post(0)).status).toBe(200)
   // the drain that waits for the organization has taken longer than that by now
   let nth = 1

@@ -4,6 +4,7 @@ import { createKey } from '../../../src/accounts/keys/queries.ts'
 import { fragmentId, packFragments, type SessionFragments } from '../../../src/analysis/records/fragments.ts'
 import { bodyOf, client, jsonPost, type Tenant, tenant, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
+import { memberRecord } from '../../support/records.ts'
 import { AT, CLAUDE, call, claude, inboxEmpty, logs, metrics, traces } from './fixtures.ts'
 
 const database = testsDatabase()
@@ -472,13 +473,7 @@ test('a request is answered in its own form; bad ones are refused whole', async 
 
 test('coverage is exact: transcripts, telemetry, and the part of the first that the second has', async () => {
   const own = await tenant(database.sql)
-  await sync(own, {
-    type: 'member',
-    role: 'developer',
-    joined_at: AT,
-    email: 'ada@example.com',
-    display_name: 'Ada',
-  })
+  await sync(own, memberRecord('ada', { joined_at: AT }))
   const user = { user_email: 'ada@example.com' }
   await sync(own, { ...transcript('a', [1, 2]), ...user }, { ...transcript('b', [3]), ...user })
   // half of a, nothing of b, a title of a, and a session without a transcript

@@ -5,7 +5,7 @@ import type { SessionRecord } from '../../../src/analysis/records/session.ts'
 import { loadPricer } from '../../../src/analysis/scoring/prices.ts'
 import { prepareSession } from '../../../src/features/sessions/prepare.ts'
 import { withKeptTelemetry } from '../../../src/features/sessions/writing/telemetry.ts'
-import { bodyOf, client, type Tenant, tenant, testApp } from '../../support/api.ts'
+import { bodyOf, client, jsonPost, type Tenant, tenant, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 import { AT, CLAUDE, call, claude, inboxEmpty, logs, traces } from './fixtures.ts'
 
@@ -48,11 +48,7 @@ interface Shown {
   tokens: Record<string, number | null> | null
 }
 const ask = async (key: string, path: string, body?: object) => {
-  const init = {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  }
+  const init = jsonPost(body)
   return await client(app, key)(path, body === undefined ? {} : init)
 }
 const answer = async (key: string, path: string, body?: object) =>

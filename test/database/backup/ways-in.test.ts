@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { jsonInit } from '../../support/api.ts'
 import { run, runJson, scratchFolder, serving } from '../../support/cli.ts'
 import { newDataFolder } from '../../support/data-folder.ts'
 
@@ -17,11 +18,7 @@ const file = at('planted.zst')
 let planted: { cookie: string; invitation: string; device: string; key: string }
 
 const post = (url: string, path: string, body: unknown, headers: Record<string, string> = {}) =>
-  fetch(`${url}${path}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...headers },
-    body: JSON.stringify(body),
-  })
+  fetch(`${url}${path}`, jsonInit('POST', body, headers))
 const tokenOf = ({ url }: { url: string }) => url.replace(/^.*#token=/, '')
 
 beforeAll(async () => {

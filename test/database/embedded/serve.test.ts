@@ -16,6 +16,7 @@ import {
   startProgram,
 } from '../../support/cli.ts'
 import { newDataFolder } from '../../support/data-folder.ts'
+import { sessionRecord } from '../../support/records.ts'
 
 // `serve` and `demo` on the embedded database, as an operator has them.
 
@@ -41,12 +42,7 @@ const health = async () => {
   return { status: response.status, body: await response.json() }
 }
 
-const session = (id: string) => ({
-  type: 'session',
-  id,
-  project_name: 'p',
-  created_at: '2026-01-02T03:04:05Z',
-})
+const session = (id: string) => sessionRecord(id, { project_name: 'p', created_at: '2026-01-02T03:04:05Z' })
 
 test('a first run answers, and says how to begin', async () => {
   expect(server.first).toEqual({

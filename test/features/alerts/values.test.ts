@@ -5,6 +5,7 @@ import { type Watched, WINDOWS } from '../../../src/features/alerts/model.ts'
 import { readTop, readValues } from '../../../src/features/alerts/value-queries.ts'
 import { type Tenant, tenant } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
+import { memberRecord, sessionRecord } from '../../support/records.ts'
 import { type Ask, asker, localApp } from '../../support/webhook-api.ts'
 import { makeRecords } from '../usage/by-hand.ts'
 
@@ -20,17 +21,6 @@ let ask: Ask
 beforeAll(async () => {
   owner = await tenant(database.sql, { scopes: ['read', 'write', 'webhooks', 'admin'] })
   ask = asker(localApp(database, { now: () => NOW }), owner.key)
-  const member = (name: string, team: string) => ({
-    ...{
-      type: 'member',
-      id: `user_${name}`,
-      email: `${name}@example.com`,
-      display_name: name,
-      role: 'developer',
-      joined_at: '2026-01-01T00:00:00Z',
-      team,
-    },
-  })
   const budgets = [
     { limit: 50 },
     { project: 'p1', limit: 20 },
@@ -39,7 +29,7 @@ beforeAll(async () => {
   ]
   const sent = await ask('POST', '/v1/sync', {
     records: [
-      ...[member('ada', 'payments'), member('bob', 'web')],
+      ...[memberRecord('ada', { team: 'payments' }), memberRecord('bob', { team: 'web' })],
       ...budgets.map((budget) => ({ type: 'budget', month: '2025-03', ...budget })),
       ...makeRecords(600, 7),
     ],
@@ -170,17 +160,11 @@ test('findings count each file and fingerprint once, while they are open', async
     file,
     fingerprint,
   })
-  const session = (id: string, day: string, findings: object[], more: object = {}) => ({
-    ...{
-      type: 'session',
-      id: `sess_${id}`,
-      project_name: 'shop',
-      created_at: `${day}T10:00:00Z`,
-      model: 'large',
-      ...more,
-    },
-    security_metadata: { findings },
-  })
+  const session = (id: string, day: string, findings: object[], more: object = {}) =>
+    sessionRecord(`sess_${id}`, {
+      ...{ created_at: `${day}T10:00:00Z`, model: 'large', ...more },
+      security_metadata: { findings },
+    })
   await by('POST', '/v1/sync', {
     records: [
       session('a', '2026-03-12', [finding('a.ts', 'one'), finding('a.ts', 'two'), finding(null, 'three')]),

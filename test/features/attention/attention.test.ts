@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { createKey } from '../../../src/accounts/keys/queries.ts'
 import { testsDatabase } from '../../support/postgres.ts'
+import { memberRecord, sessionRecord } from '../../support/records.ts'
 import { asker, localApp } from '../../support/webhook-api.ts'
 import { startWorld } from '../alerts/world.ts'
 
@@ -10,10 +11,8 @@ const NOW = '2026-11-21T12:00:00Z'
 
 test('has what fires, is exceeded and fails, as far as the caller may see it', async () => {
   const { ask, add, work, look, orgId } = await startWorld(database, { start: NOW })
-  const member = (name: string, team: string) => ({
-    ...{ type: 'member', id: `user_${name}`, email: `${name}@example.com`, display_name: name.toUpperCase() },
-    ...{ role: 'developer', joined_at: '2026-01-01T00:00:00Z', team },
-  })
+  const member = (name: string, team: string) =>
+    memberRecord(name, { display_name: name.toUpperCase(), team })
   const limit = (amount: number, scope: object, month = '2026-11') => ({
     ...{ type: 'budget', month, limit: amount, ...scope },
   })
@@ -73,10 +72,8 @@ test('has what fires, is exceeded and fails, as far as the caller may see it', a
 
 test('names the oldest critical findings that are open, models without a price, and machines that are silent', async () => {
   const { ask, orgId } = await startWorld(database, { start: NOW })
-  const session = (id: string, created_at: string, more: object = {}) => ({
-    ...{ type: 'session', id: `sess_${id}`, project_name: 'shop', created_at, user_email: 'ada@example.com' },
-    ...more,
-  })
+  const session = (id: string, created_at: string, more: object = {}) =>
+    sessionRecord(`sess_${id}`, { created_at, user_email: 'ada@example.com', ...more })
   const found = (fingerprint: string, status = 'open', severity = 'critical') => ({
     ...{ fingerprint, status, severity, title: `Key ${fingerprint}`, file: 'src/a.ts' },
   })

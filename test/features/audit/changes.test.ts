@@ -8,6 +8,7 @@ import type { App } from '../../../src/server/app.ts'
 import { client, jsonPost, tenant, testApp } from '../../support/api.ts'
 import { PROGRAM } from '../../support/cli.ts'
 import { findDifferences, testsDatabase } from '../../support/postgres.ts'
+import { memberRecord, sessionRecord } from '../../support/records.ts'
 
 // Every change of state by a key or a command leaves its entry in the log, and one that changes nothing leaves none.
 
@@ -37,24 +38,15 @@ async function log(orgId: string): Promise<AuditEntry[]> {
   return JSON.parse((await listEntries(database.sql, orgId, { page: 1, per_page: 100 })).text).data.reverse()
 }
 
-const session = (fields: object = {}) => ({
-  type: 'session',
-  id: 'sess_1',
-  project_name: 'web',
-  created_at: '2026-01-02T00:00:00Z',
-  estimated_cost: 1,
-  quality_score: 80,
-  ...fields,
-})
-const member = (fields: object = {}) => ({
-  type: 'member',
-  id: 'user_ada',
-  email: 'ada@example.com',
-  display_name: 'Ada',
-  role: 'developer',
-  joined_at: '2026-01-01T00:00:00Z',
-  ...fields,
-})
+const session = (fields: object = {}) =>
+  sessionRecord('sess_1', {
+    project_name: 'web',
+    created_at: '2026-01-02T00:00:00Z',
+    estimated_cost: 1,
+    quality_score: 80,
+    ...fields,
+  })
+const member = (fields: object = {}) => memberRecord('ada', fields)
 
 test('every change by a key', async () => {
   const { orgId, key, keyId } = await tenant(database.sql)

@@ -5,7 +5,7 @@ import { changeOf } from '../../../src/database/org-lock.ts'
 import { createChangeStreams } from '../../../src/features/changes/streams.ts'
 import { removeWholeMember } from '../../../src/features/members/member-changes.ts'
 import { type HttpServer, listen } from '../../../src/http/listen.ts'
-import { bodyOf, client, limitOf, tenant, testApp } from '../../support/api.ts'
+import { bodyOf, client, jsonInit, limitOf, tenant, testApp } from '../../support/api.ts'
 import { silent, type TestDatabase, testDatabase } from '../../support/postgres.ts'
 import { PASSWORD, post, signedIn } from '../sign-in/people.ts'
 
@@ -64,11 +64,7 @@ const session = (id: string) => ({
   ...{ type: 'session', id, project_name: 'shop', created_at: '2026-11-01T00:00:00Z', turns: 3 },
 })
 const send = async (key: string, ...records: object[]) => {
-  const sent = await client(app, key)('/v1/sync', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-machine': 'laptop' },
-    body: JSON.stringify({ records }),
-  })
+  const sent = await client(app, key)('/v1/sync', jsonInit('POST', { records }, { 'x-machine': 'laptop' }))
   expect(sent.status).toBe(200)
 }
 const versionOf = async (orgId: string): Promise<string> => {

@@ -3,6 +3,7 @@ import { loadPricer } from '../../../src/analysis/scoring/prices.ts'
 import type { Explanation } from '../../../src/features/explain/model.ts'
 import { client, jsonPost, tenant, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
+import { sessionRecord } from '../../support/records.ts'
 
 // GET /v1/cost/explain: one cause alone is found alone, and parts add up in generated worlds, for the total and each key.
 
@@ -25,13 +26,7 @@ const session = (day: string, prompts: readonly (readonly Call[])[], fields: obj
   made += 1
   const started_at = `${day}T12:00:00Z`
   return {
-    ...{
-      type: 'session',
-      id: `sess_${made}`,
-      project_name: 'web',
-      created_at: started_at,
-      source: 'claude-code',
-    },
+    ...sessionRecord(`sess_${made}`, { project_name: 'web', created_at: started_at, source: 'claude-code' }),
     turn_records: prompts.flatMap((calls) => [
       { role: 'user', started_at },
       ...calls.map((call) => ({ role: 'assistant', started_at, model: 'claude-sonnet-5-5', ...call })),

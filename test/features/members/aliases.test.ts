@@ -3,6 +3,7 @@ import { createKey } from '../../../src/accounts/keys/queries.ts'
 import { account, finding, session } from '../../server/erasure/account.ts'
 import { client, jsonPost } from '../../support/api.ts'
 import { testDatabase } from '../../support/postgres.ts'
+import { commitRecord, memberRecord } from '../../support/records.ts'
 
 let database: Awaited<ReturnType<typeof testDatabase>>
 beforeAll(async () => {
@@ -14,25 +15,15 @@ const ADA = 'ada@example.com'
 const HOME = 'ada@home.example'
 const NOREPLY = '123+ada@users.noreply.github.com'
 
-const member = (name: string, fields: object = {}) => ({
-  type: 'member',
-  id: `user_${name}`,
-  email: `${name}@example.com`,
-  display_name: name,
-  role: 'developer',
-  joined_at: '2026-01-01T00:00:00Z',
-  ...fields,
-})
+const member = (name: string, fields: object = {}) => memberRecord(name, fields)
 
-const commit = (sha: string, author_email: string, day: number, paths: string[], status = 'modified') => ({
-  type: 'commit',
-  project: 'shop',
-  sha,
-  author_email,
-  author_name: author_email,
-  committed_at: `2026-03-${String(day).padStart(2, '0')}T10:00:00Z`,
-  files: paths.map((path) => ({ path, additions: 3, deletions: 1, status })),
-})
+const commit = (sha: string, author_email: string, day: number, paths: string[], status = 'modified') =>
+  commitRecord(sha, {
+    author_email,
+    author_name: author_email,
+    committed_at: `2026-03-${String(day).padStart(2, '0')}T10:00:00Z`,
+    files: paths.map((path) => ({ path, additions: 3, deletions: 1, status })),
+  })
 
 /** Ada with three addresses owns all, Bob has one commit. */
 const history = (addresses: readonly [string, string, string]) => [

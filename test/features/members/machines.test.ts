@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createKey } from '../../../src/accounts/keys/queries.ts'
 import { checkMachines } from '../../../src/server/doctor/checks.ts'
-import { bodyOf, client, type Tenant, tenant, testApp } from '../../support/api.ts'
+import { bodyOf, client, jsonInit, type Tenant, tenant, testApp } from '../../support/api.ts'
 import { type TestDatabase, testDatabase } from '../../support/postgres.ts'
+import { memberRecord, sessionRecord } from '../../support/records.ts'
 
 const START = Date.parse('2026-11-01T10:00:00.000Z')
 const MINUTE = 60_000
@@ -17,31 +18,15 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-const session = (id: string, fields: object = {}) => ({
-  type: 'session',
-  id: `sess_${id}`,
-  project_name: 'shop',
-  created_at: '2026-10-31T12:00:00Z',
-  ...fields,
-})
-const ADA = {
-  type: 'member',
-  email: 'ada@example.com',
-  id: 'user_ada',
-  display_name: 'Ada',
-  role: 'developer',
-  joined_at: '2026-01-01T00:00:00Z',
-}
+const session = (id: string, fields: object = {}) =>
+  sessionRecord(`sess_${id}`, { created_at: '2026-10-31T12:00:00Z', ...fields })
+const ADA = memberRecord('ada')
 
 const send = (key: string, machine: string | undefined, records: object[]) =>
-  client(app, key)('/v1/sync', {
-    method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      ...(machine === undefined ? {} : { 'x-machine': machine }),
-    },
-    body: JSON.stringify({ records }),
-  })
+  client(app, key)(
+    '/v1/sync',
+    jsonInit('POST', { records }, { ...(machine === undefined ? {} : { 'x-machine': machine }) }),
+  )
 
 const machines = async ({ key }: Tenant, query = '') =>
   await bodyOf(await client(app, key)(`/v1/team/machines${query}`))

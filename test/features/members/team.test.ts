@@ -4,6 +4,7 @@ import { exportLines } from '../../../src/server/sync/export.ts'
 import { writeRecords } from '../../../src/server/sync/write.ts'
 import { repeatingClient, tenant, testApp } from '../../support/api.ts'
 import { findDifferences, testDatabase } from '../../support/postgres.ts'
+import { commitRecord, memberRecord, sessionRecord } from '../../support/records.ts'
 import { asOrganization } from '../../support/rls.ts'
 
 const NOW = new Date('2026-11-21T12:34:56.789Z')
@@ -39,32 +40,22 @@ async function team({ scopes = ['read', 'write'] }: { scopes?: string[] } = {}) 
   }
 }
 
-const member = (name: string, joined: string) => ({
-  type: 'member',
-  id: `user_${name}`,
-  email: `${name}@example.com`,
-  display_name: name.toUpperCase(),
-  role: 'developer',
-  joined_at: joined,
-})
+const member = (name: string, joined: string) =>
+  memberRecord(name, { display_name: name.toUpperCase(), joined_at: joined })
 
-const session = (id: string, hoursAgo: number, fields: object = {}) => ({
-  type: 'session',
-  id: `sess_${id}`,
-  project_name: 'shop',
-  created_at: new Date(NOW.getTime() - hoursAgo * HOUR).toISOString(),
-  ...fields,
-})
+const session = (id: string, hoursAgo: number, fields: object = {}) =>
+  sessionRecord(`sess_${id}`, {
+    created_at: new Date(NOW.getTime() - hoursAgo * HOUR).toISOString(),
+    ...fields,
+  })
 
-const commit = (sha: string, author: string, day: number, files: object[]) => ({
-  type: 'commit',
-  project: 'shop',
-  sha,
-  author_email: `${author}@example.com`,
-  author_name: author,
-  committed_at: `2026-03-${String(day).padStart(2, '0')}T10:00:00Z`,
-  files: files.map((file) => ({ status: 'modified', additions: 3, deletions: 1, ...file })),
-})
+const commit = (sha: string, author: string, day: number, files: object[]) =>
+  commitRecord(sha, {
+    author_email: `${author}@example.com`,
+    author_name: author,
+    committed_at: `2026-03-${String(day).padStart(2, '0')}T10:00:00Z`,
+    files: files.map((file) => ({ status: 'modified', additions: 3, deletions: 1, ...file })),
+  })
 
 describe('GET /v1/team', () => {
   test('members by joined_at, then id, and nobody else', async () => {

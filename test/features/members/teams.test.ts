@@ -4,6 +4,7 @@ import type { App } from '../../../src/server/app.ts'
 import { exportLines } from '../../../src/server/sync/export.ts'
 import { type Tenant, tenant, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
+import { memberRecord, sessionRecord } from '../../support/records.ts'
 import { asOrganization } from '../../support/rls.ts'
 import { type Ask, asker } from '../../support/webhook-api.ts'
 
@@ -19,20 +20,8 @@ beforeAll(() => {
   app = testApp(db.sql, { config: { rateLimits: PLENTY } })
 })
 
-const member = (name: string, further: object = {}) => ({
-  ...{
-    type: 'member',
-    id: `user_${name}`,
-    email: `${name}@example.com`,
-    display_name: name,
-    role: 'developer',
-  },
-  ...{ joined_at: '2026-01-01T00:00:00Z', ...further },
-})
-const session = (id: string, cost: number, further: object = {}) => ({
-  ...{ type: 'session', id: `sess_${id}`, project_name: 'shop', created_at: '2026-03-10T10:00:00Z' },
-  ...{ estimated_cost: cost, ...further },
-})
+const session = (id: string, cost: number, further: object = {}) =>
+  sessionRecord(`sess_${id}`, { created_at: '2026-03-10T10:00:00Z', estimated_cost: cost, ...further })
 
 const send = async (ask: Ask, ...records: object[]) => {
   const sent = await ask('POST', '/v1/sync', { records })
@@ -46,8 +35,8 @@ async function organization(): Promise<{ own: Tenant; ask: Ask }> {
   const ask = asker(app, own.key)
   await send(
     ask,
-    member('ada', { team: 'payments', aliases: ['ada@home.example'] }),
-    member('bob'),
+    memberRecord('ada', { team: 'payments', aliases: ['ada@home.example'] }),
+    memberRecord('bob'),
     session('id', 1, { user_id: 'user_ada' }),
     session('alias', 2, { user_email: 'Ada@home.example', project_name: 'web' }),
     session('bob', 4, { user_email: 'bob@example.com' }),
@@ -83,7 +72,7 @@ test('sums by team and sessions of a team follow the team that a member is in no
   expect(await ids(ask, 'team=payments&min_cost=1.5')).toEqual(['alias'])
   expect((await ask('PATCH', '/v1/members/user_bob', { team: 'payments' })).status).toBe(200)
   expect((await ask('PATCH', '/v1/members/user_ada', { team: 'web' })).status).toBe(200)
-  await send(ask, member('eve', { team: 'web' }))
+  await send(ask, memberRecord('eve', { team: 'web' }))
   for (const path of [breakdown, outcomes]) {
     expect(await costs(ask, path)).toEqual([
       [null, 16],
@@ -100,7 +89,7 @@ test('a record without a team keeps it, null takes it away; an export has it', a
     const { body } = await ask('GET', '/v1/team')
     return (body.members as { id: string; team: string | null }[]).find(({ id }) => id === 'user_ada')?.team
   }
-  await send(ask, member('ada', { display_name: 'Ada L' }))
+  await send(ask, memberRecord('ada', { display_name: 'Ada L' }))
   expect(await teamOf()).toBe('payments')
   const lines: string[] = []
   await asOrganization(own.orgId, async () => {
@@ -120,11 +109,13 @@ test('a record without a team keeps it, null takes it away; an export has it', a
   await send(copy, ...records.filter(({ type }) => type === 'member' || type === 'session'))
   const breakdown = '/v1/cost/breakdown?by=team&and_by=member'
   expect((await copy('GET', breakdown)).text).toBe((await ask('GET', breakdown)).text)
-  expect(await send(ask, member('ada', { display_name: 'Ada L', team: null }))).toMatchObject({ updated: 1 })
+  expect(await send(ask, memberRecord('ada', { display_name: 'Ada L', team: null }))).toMatchObject({
+    updated: 1,
+  })
   expect(await teamOf()).toBeNull()
   for (const team of ['', 'x'.repeat(101), 7])
     expect(
-      (await ask('POST', '/v1/sync', { records: [member('ada', { team })] })).body.details,
+      (await ask('POST', '/v1/sync', { records: [memberRecord('ada', { team })] })).body.details,
     ).toMatchObject([{ field: 'records[0].team' }])
 })
 

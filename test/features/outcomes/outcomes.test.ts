@@ -2,6 +2,7 @@ import { beforeAll, expect, test } from 'bun:test'
 import type { App } from '../../../src/server/app.ts'
 import { client, jsonPost, type Tenant, tenant, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
+import { commitRecord, memberRecord } from '../../support/records.ts'
 
 // GET /v1/outcomes against sums by hand over the records, for each key and many filters.
 
@@ -120,15 +121,8 @@ const micros = (dollars: number) => Math.round(dollars * 1e6)
 beforeAll(async () => {
   app = testApp(database.sql, { now: () => NOW, config: { rateLimits: PLENTY } })
   owner = await tenant(database.sql)
-  const ada = {
-    type: 'member',
-    id: 'user_ada',
-    email: 'ada@example.com',
-    display_name: 'Ada',
-    role: 'developer',
-    team: 'payments',
-  }
-  await send([{ ...ada, joined_at: '2026-01-01T00:00:00Z' }, ...commits.slice(0, 30), ...sessions])
+  const ada = memberRecord('ada', { team: 'payments' })
+  await send([ada, ...commits.slice(0, 30), ...sessions])
   await send([...pullRequests, ...commits])
   for (const pullRequest of pullRequests) {
     const { data } = (
@@ -334,13 +328,7 @@ test('the total is compared with other days, or as many before', async () => {
 })
 
 test('a later record keeps what it does not say, and a weaker proof replaces nothing', async () => {
-  const made = {
-    type: 'commit',
-    project: 'proofs',
-    sha: 'p1',
-    author_email: 'ada@example.com',
-    author_name: 'Ada',
-  }
+  const made = commitRecord('p1', { project: 'proofs' })
   const commit = { ...made, committed_at: '2026-06-01T00:00:00Z', files: [] }
   const ai = (provenance: string, lines: number) => ({
     ...{ lines, effective_lines: 100, by_agent: { codex: lines }, provenance, sessions: [] },

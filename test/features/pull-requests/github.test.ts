@@ -5,6 +5,7 @@ import { USAGE_TABLES } from '../../../src/features/usage/check.ts'
 import type { App } from '../../../src/server/app.ts'
 import { client, type Tenant, tenant, testApp } from '../../support/api.ts'
 import { findDifferences, testsDatabase } from '../../support/postgres.ts'
+import { pullRecord } from '../../support/records.ts'
 
 // GitHub's webhook: state, title, branch and merge of pull requests.
 
@@ -61,14 +62,7 @@ function deliver(body: unknown, { secret = SECRET, name = 'pull_request', slug =
   )
 }
 const record = (fields: object = {}) => ({
-  ...{
-    type: 'pr_risk',
-    id: 'risk_7',
-    repo: 'acme/checkout',
-    pr_number: 7,
-    pr_title: 'Refunds',
-    files_changed: 1,
-  },
+  ...pullRecord(7, { id: 'risk_7', repo: 'acme/checkout', pr_title: 'Refunds' }),
   ...{ created_at: '2026-06-09T00:00:00Z', project: 'checkout' },
   ...{ impact_score: 1, regression_score: 1, security_score: 1, coupling_score: 1 },
   ...fields,

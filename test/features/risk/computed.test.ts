@@ -5,6 +5,7 @@ import type { App } from '../../../src/server/app.ts'
 import { writeRecords } from '../../../src/server/sync/write.ts'
 import { client, type Tenant, tenant, testApp } from '../../support/api.ts'
 import { findDifferences, testsDatabase } from '../../support/postgres.ts'
+import { commitRecord, pullRecord, sessionRecord } from '../../support/records.ts'
 import { type Ask, firstOf, given, list, type Risk, sync } from '../../support/risk-records.ts'
 import { asOrganization } from '../../support/rls.ts'
 
@@ -31,29 +32,25 @@ describe('computed parts', () => {
     author: string,
     paths: string[],
     over: Record<string, unknown> = {},
-  ) => ({
-    type: 'commit',
-    project: 'shop',
-    sha,
-    author_email: `${author}@example.com`,
-    author_name: author,
-    committed_at: at,
-    subject: 'work',
-    files: paths.map((path) => ({ path, additions: 10, deletions: 0, status: 'modified' })),
-    ...over,
-  })
-  const change = (paths: string[], over: Record<string, unknown> = {}) => ({
-    type: 'pr_risk',
-    repo: 'acme/shop',
-    pr_number: 1,
-    pr_title: 'Add a thing',
-    files_changed: paths.length,
-    created_at: '2026-10-01T00:00:00Z',
-    project: 'shop',
-    author_email: 'ada@example.com',
-    files: paths.map((path) => ({ path, additions: 10, deletions: 0, status: 'modified' })),
-    ...over,
-  })
+  ) =>
+    commitRecord(sha, {
+      author_email: `${author}@example.com`,
+      author_name: author,
+      committed_at: at,
+      subject: 'work',
+      files: paths.map((path) => ({ path, additions: 10, deletions: 0, status: 'modified' })),
+      ...over,
+    })
+  const change = (paths: string[], over: Record<string, unknown> = {}) =>
+    pullRecord(1, {
+      pr_title: 'Add a thing',
+      files_changed: paths.length,
+      created_at: '2026-10-01T00:00:00Z',
+      project: 'shop',
+      author_email: 'ada@example.com',
+      files: paths.map((path) => ({ path, additions: 10, deletions: 0, status: 'modified' })),
+      ...over,
+    })
   /** src/a.ts and src/b.ts together six times, src/a.ts alone twice; src/c.ts once, by others. */
   const history = [
     ...Array.from({ length: 6 }, (_, index) =>
@@ -226,10 +223,7 @@ describe('computed parts', () => {
     const { ask } = await newTenant()
     const finding = { rule_id: 'r', category: 'secret', title: 't', file: 'src/a.ts' }
     await sync(ask, [
-      {
-        type: 'session',
-        id: 'sess_1',
-        project_name: 'shop',
+      sessionRecord('sess_1', {
         created_at: '2026-09-01T00:00:00Z',
         security_metadata: {
           findings: [
@@ -237,14 +231,12 @@ describe('computed parts', () => {
             { ...finding, severity: 'low', fingerprint: 'two' },
           ],
         },
-      },
-      {
-        type: 'session',
-        id: 'sess_2',
+      }),
+      sessionRecord('sess_2', {
         project_name: 'other',
         created_at: '2026-09-01T00:00:00Z',
         security_metadata: { findings: [{ ...finding, severity: 'critical' }] },
-      },
+      }),
       change(['src/a.ts', '.github/workflows/ci.yml']),
     ])
     const risk = await firstOf(ask)

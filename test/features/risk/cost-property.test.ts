@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import type { App } from '../../../src/server/app.ts'
 import { repeatingClient, tenant, testApp } from '../../support/api.ts'
 import { plainDatabase, type TestDatabase } from '../../support/postgres.ts'
+import { sessionRecord } from '../../support/records.ts'
 import { bodyOf, given, sync } from '../../support/risk-records.ts'
 
 // Compares the cost of pull requests with a naive computation over all sessions and all pull requests.
@@ -159,14 +160,7 @@ const recordsOf = ({ pulls, sessions, commits }: World): object[] => [
     }),
   ),
   ...sessions.map(({ project, began, lasted, branch, user, micros, links }, index) => ({
-    ...{
-      type: 'session',
-      id: `sess_${index}`,
-      project_name: project,
-      created_at: at(began),
-      branch,
-      turns: 1,
-    },
+    ...sessionRecord(`sess_${index}`, { project_name: project, created_at: at(began), branch, turns: 1 }),
     ...{ estimated_cost: micros / 1e6, user_email: user },
     ended_at: lasted === null ? null : at(began + lasted),
     pull_requests: links.map(([repo, number]) => ({ repo, number })),

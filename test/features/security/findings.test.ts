@@ -6,6 +6,7 @@ import { USAGE_TABLES } from '../../../src/features/usage/check.ts'
 import type { App } from '../../../src/server/app.ts'
 import { client, jsonPost, type Tenant, tenant, testApp } from '../../support/api.ts'
 import { findDifferences, testsDatabase } from '../../support/postgres.ts'
+import { memberRecord, sessionRecord } from '../../support/records.ts'
 
 // GET /v1/findings and PATCH /v1/findings/:finding_id.
 
@@ -26,14 +27,7 @@ beforeAll(async () => {
   app = testApp(database.sql)
   mine = await tenant(database.sql, { scopes: ['read', 'write', 'admin', 'audit:read'] })
   ask = client(app, mine.key)
-  const member = {
-    type: 'member',
-    id: 'user_ada',
-    email: 'ada@example.com',
-    display_name: 'Ada',
-    role: 'developer',
-  }
-  await post([{ ...member, joined_at: '2026-01-01T00:00:00Z' }, ...SESSIONS])
+  await post([memberRecord('ada'), ...SESSIONS])
 })
 
 const finding = (id: string, fields: object = {}) => ({
@@ -48,14 +42,13 @@ const finding = (id: string, fields: object = {}) => ({
   fingerprint: `print-${id}`,
   ...fields,
 })
-const session = (id: string, created_at: string, findings: object[], fields: object = {}) => ({
-  type: 'session',
-  id: `sess_${id}`,
-  project_name: 'checkout',
-  created_at,
-  security_metadata: { findings },
-  ...fields,
-})
+const session = (id: string, created_at: string, findings: object[], fields: object = {}) =>
+  sessionRecord(`sess_${id}`, {
+    project_name: 'checkout',
+    created_at,
+    security_metadata: { findings },
+    ...fields,
+  })
 const other = { rule_id: 'rm-root', category: 'command', severity: 'high', file: null }
 const SESSIONS = [
   session('one', '2026-03-01T10:00:00Z', [finding('a'), finding('b', other)], {
@@ -215,10 +208,9 @@ test('has states and an assignee, who may say that it is fixed; a later session 
     expect((await by(own.key)('/v1/sync', jsonPost({ records }))).status).toBe(200)
   const ids = async (query: string) =>
     (await get<{ data: Listed[] }>(`/v1/findings${query}`, by(own.key))).data.map(({ id }) => id.slice(8))
-  const member = { type: 'member', id: 'user_lin', email: 'lin@example.com', display_name: 'Lin' }
   const file = { file: 'src/x.ts' }
   await sync(
-    { ...member, role: 'developer', joined_at: '2026-01-01T00:00:00Z' },
+    memberRecord('lin'),
     session('x1', '2026-03-01T10:00:00Z', [finding('x1', { ...file, fingerprint: 'x' })]),
     session('x2', '2026-03-03T10:00:00Z', [finding('x2', { severity: 'low' })]),
   )

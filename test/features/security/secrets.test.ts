@@ -10,6 +10,7 @@ import type { App } from '../../../src/server/app.ts'
 import { client, jsonPost, type Tenant, tenant, testApp } from '../../support/api.ts'
 import { PLANTED } from '../../support/planted-secrets.ts'
 import { type TestDatabase, testDatabase } from '../../support/postgres.ts'
+import { sessionRecord } from '../../support/records.ts'
 
 // Made-up secrets planted in a transcript, read, sent, stored and asked for: found, and nowhere to be seen.
 
@@ -190,23 +191,23 @@ describe(`${Object.keys(SECRETS).length} kinds of secrets in transcripts`, () =>
 
 describe('secrets in what is sent through the API', () => {
   test('every text that is stored is masked, wherever it stands', async () => {
-    const records = Object.values(SECRETS).map((secret, index) => ({
-      type: 'session',
-      id: `sess_api${index}`,
-      project_name: 'api',
-      created_at: '2026-11-10T10:00:00Z',
-      branch: `try/${secret.replaceAll('\n', ' ')}`.slice(0, 400),
-      summary: `deployed with ${secret}`,
-      files_touched: [`keys/${secret.slice(0, 400)}`],
-      analysis: { summary: secret, issues: [`leaked ${secret}`] },
-      observations: [
-        { type: 'note', title: 'key', content: secret, file_path: 'a.ts' },
-        { type: 'note', title: 'its file', content: 'none', file_path: `/keys/${secret.slice(0, 400)}` },
-      ],
-      turn_records: [
-        { role: 'user', content: `see ${secret}`, tool_calls: [{ name: secret.slice(0, 200), ok: true }] },
-      ],
-    }))
+    const records = Object.values(SECRETS).map((secret, index) =>
+      sessionRecord(`sess_api${index}`, {
+        project_name: 'api',
+        created_at: '2026-11-10T10:00:00Z',
+        branch: `try/${secret.replaceAll('\n', ' ')}`.slice(0, 400),
+        summary: `deployed with ${secret}`,
+        files_touched: [`keys/${secret.slice(0, 400)}`],
+        analysis: { summary: secret, issues: [`leaked ${secret}`] },
+        observations: [
+          { type: 'note', title: 'key', content: secret, file_path: 'a.ts' },
+          { type: 'note', title: 'its file', content: 'none', file_path: `/keys/${secret.slice(0, 400)}` },
+        ],
+        turn_records: [
+          { role: 'user', content: `see ${secret}`, tool_calls: [{ name: secret.slice(0, 200), ok: true }] },
+        ],
+      }),
+    )
     expect((await post(records)).status).toBe(200)
     expectNowhere(await dump())
     expectNowhere(await answers(records.map(({ id }) => id)))
@@ -221,12 +222,7 @@ describe('secrets in what is sent through the API', () => {
   })
 
   test('also in sessions whose findings were given', async () => {
-    const given = {
-      type: 'session',
-      id: 'sess_given',
-      project_name: 'api',
-      created_at: '2026-11-10T10:00:00Z',
-    }
+    const given = sessionRecord('sess_given', { project_name: 'api', created_at: '2026-11-10T10:00:00Z' })
     const record = { ...given, summary: `uses ${SECRETS.github}`, security_metadata: { findings: [] } }
     expect((await post([record])).status).toBe(200)
     const session = JSON.parse(await (await ask('/v1/sessions/sess_given')).text())

@@ -5,6 +5,7 @@ import { SESSION_ROLLUPS } from '../../../src/features/sessions/rollup.ts'
 import type { App } from '../../../src/server/app.ts'
 import { client, jsonPost, repeatingClient, type Tenant, tenant, testApp } from '../../support/api.ts'
 import { findDifferences, testsDatabase } from '../../support/postgres.ts'
+import { sessionRecord } from '../../support/records.ts'
 
 // Both routes against what a naive computation over the same sessions says, after random writes and rewrites.
 
@@ -54,9 +55,7 @@ const LAST_DAY = Date.parse('2026-11-20T00:00:00.000Z')
 /** A session over 100 days, two projects and few files and fingerprints, so that much coincides. */
 function makeSession(): Made {
   const at = LAST_DAY - random(100) * DAY_MS + random(DAY_MS / 1000) * 1000
-  return {
-    type: 'session',
-    id: `sess_${random(90)}`,
+  return sessionRecord(`sess_${random(90)}`, {
     project_name: ['p0', 'p1', null][random(3)] ?? null,
     created_at: new Date(at).toISOString(),
     quality_score: 80,
@@ -70,7 +69,7 @@ function makeSession(): Made {
         fingerprint: `fp${random(9)}`,
       })),
     },
-  }
+  })
 }
 
 interface Filter {
@@ -279,12 +278,7 @@ describe('after random writes and rewrites', () => {
 describe('findings without a fingerprint', () => {
   test('of two severities are two, also where they tell nothing else', async () => {
     const findings = SEVERITIES.map((severity) => ({ severity, file: 'bare.ts' }))
-    const session = {
-      type: 'session',
-      id: 'sess_bare',
-      project_name: 'bare',
-      created_at: '2026-11-01T00:00:00Z',
-    }
+    const session = sessionRecord('sess_bare', { project_name: 'bare', created_at: '2026-11-01T00:00:00Z' })
     const record = { ...session, security_metadata: { findings: [...findings, ...findings] } }
     expect((await post([record])).status).toBe(200)
     expect((await get('/v1/sessions/sess_bare')).security_metadata.score).toBe(100 - 25 - 15 - 8 - 3)

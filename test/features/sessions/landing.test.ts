@@ -1,6 +1,7 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { client, tenant, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
+import { sessionRecord } from '../../support/records.ts'
 
 // The fields of a session's detail that tell of its commits.
 
@@ -76,12 +77,7 @@ test.each([
 
 test('a detail that is sent as a record is taken, without these fields', async () => {
   const { unpriced_tokens, landed, reverted, survival } = await detail('undone')
-  const record = {
-    type: 'session',
-    id: 'sess_copy',
-    project_name: 'shop',
-    created_at: '2026-05-01T00:00:00Z',
-  }
+  const record = sessionRecord('sess_copy', { created_at: '2026-05-01T00:00:00Z' })
   await send([{ ...record, unpriced_tokens, landed, reverted, survival }])
   expect(await detail('copy')).toMatchObject({ landed: null, reverted: null, survival: NOTHING })
 })

@@ -3,6 +3,7 @@ import { loadPricer } from '../../../src/analysis/scoring/prices.ts'
 import type { App } from '../../../src/server/app.ts'
 import { client, jsonPost, repeatingClient, type Tenant, tenant, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
+import { memberRecord, sessionRecord } from '../../support/records.ts'
 
 // The read routes against what a naive computation over the same sessions says.
 
@@ -40,15 +41,15 @@ function makeSessions(): Made[] {
     state = (state * 1_103_515_245 + 12_345) % 2_147_483_648
     return state % below
   }
-  return Array.from({ length: 400 }, (_, index) => ({
-    type: 'session',
-    id: `sess_${String(index).padStart(3, '0')}`,
-    project_name: ['p0', 'p1', 'p2', null, null][random(5)] ?? null,
-    created_at: new Date(Date.UTC(2026, 7, 12) + random(95) * DAY_MS + random(3) * 3_600_000).toISOString(),
-    estimated_cost: random(5) === 0 ? 0 : random(3_000_000) / 1e6,
-    quality_score: random(10_001) / 100,
-    turns: random(10),
-  }))
+  return Array.from({ length: 400 }, (_, index) =>
+    sessionRecord(`sess_${String(index).padStart(3, '0')}`, {
+      project_name: ['p0', 'p1', 'p2', null, null][random(5)] ?? null,
+      created_at: new Date(Date.UTC(2026, 7, 12) + random(95) * DAY_MS + random(3) * 3_600_000).toISOString(),
+      estimated_cost: random(5) === 0 ? 0 : random(3_000_000) / 1e6,
+      quality_score: random(10_001) / 100,
+      turns: random(10),
+    }),
+  )
 }
 
 beforeAll(async () => {
@@ -115,13 +116,9 @@ describe('GET /v1/sessions', () => {
   test('deep pages by number are counted from the nearer end', async () => {
     const other = await tenant(database.sql)
     const asOther = client(app, other.key)
-    const many = Array.from({ length: 2_500 }, (_, index) => ({
-      type: 'session',
-      id: `sess_${String(index).padStart(4, '0')}`,
-      project_name: 'many',
-      created_at: '2026-01-01T00:00:00Z',
-      turns: index % 7,
-    }))
+    const many = Array.from({ length: 2_500 }, (_, index) =>
+      sessionRecord(`sess_${String(index).padStart(4, '0')}`, { project_name: 'many', turns: index % 7 }),
+    )
     expect((await post(many, asOther)).status).toBe(200)
     const expected = many
       .toSorted((a, b) => b.turns - a.turns || (a.id < b.id ? 1 : -1))
@@ -210,13 +207,13 @@ describe('GET /v1/quality', () => {
     ]
     for (const [index, { scores, trend }] of cases.entries()) {
       await post(
-        scores.map((score, offset) => ({
-          type: 'session',
-          id: `sess_trend_${index}_${offset}`,
-          project_name: `trend${index}`,
-          created_at: `2020-01-0${offset + 1}T00:00:00Z`,
-          quality_score: score,
-        })),
+        scores.map((score, offset) =>
+          sessionRecord(`sess_trend_${index}_${offset}`, {
+            project_name: `trend${index}`,
+            created_at: `2020-01-0${offset + 1}T00:00:00Z`,
+            quality_score: score,
+          }),
+        ),
       )
       expect((await get(`/v1/quality?project=trend${index}`)).trend).toBe(trend)
     }
@@ -409,17 +406,8 @@ describe('a session of another age', () => {
 
 describe('GET /v1/sessions/:session_id', () => {
   test('has every field, with what was left out filled in', async () => {
-    const member = {
-      type: 'member',
-      email: 'ada@example.com',
-      display_name: 'Ada',
-      role: 'developer',
-      id: 'user_ada',
-      joined_at: '2026-01-01T00:00:00Z',
-    }
-    const record = {
-      type: 'session',
-      id: 'sess_detail',
+    const member = memberRecord('ada')
+    const record = sessionRecord('sess_detail', {
       project_name: 'web',
       created_at: '2019-03-01T10:00:00.123456+01:00',
       user_email: 'Ada@example.com',
@@ -443,7 +431,7 @@ describe('GET /v1/sessions/:session_id', () => {
       security_metadata: {
         findings: [{ rule_id: 'aws', category: 'secret', severity: 'critical', title: 'AWS key' }],
       },
-    }
+    })
     expect((await post([record])).status).toBe(200)
     expect((await get('/v1/sessions/sess_detail')).user_id).toBeNull()
     await post([member])

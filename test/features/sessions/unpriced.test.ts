@@ -4,6 +4,7 @@ import { exportSessions } from '../../../src/features/sessions/export.ts'
 import { USAGE_ROLLUPS } from '../../../src/features/usage/rollup.ts'
 import { jsonPost, repeatingClient, tenant, testApp } from '../../support/api.ts'
 import { findDifferences, testsDatabase } from '../../support/postgres.ts'
+import { sessionRecord } from '../../support/records.ts'
 
 // Tokens of models without a known price: counted apart, never as $0 that looks like a price.
 
@@ -41,13 +42,8 @@ async function organization() {
   }
 }
 
-const session = (id: string, over: object) => ({
-  type: 'session',
-  id,
-  project_name: 'shop',
-  created_at: '2026-11-14T10:00:00Z',
-  ...over,
-})
+const session = (id: string, over: object) =>
+  sessionRecord(id, { created_at: '2026-11-14T10:00:00Z', ...over })
 
 test('tokens without a price are counted in the session and in /cost, and their turns have no cost', async () => {
   const { get, send, sqlDifferences } = await organization()

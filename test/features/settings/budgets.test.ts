@@ -7,6 +7,7 @@ import { exportLines } from '../../../src/server/sync/export.ts'
 import { renameProject } from '../../../src/server/sync/project-write.ts'
 import { type Tenant, tenant, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
+import { memberRecord } from '../../support/records.ts'
 import { asOrganization } from '../../support/rls.ts'
 import { type Ask, asker } from '../../support/webhook-api.ts'
 
@@ -23,16 +24,7 @@ beforeAll(() => {
   app = testApp(db.sql, { now: () => NOW, config: { rateLimits: PLENTY } })
 })
 
-const member = (name: string, team?: string) => ({
-  ...{
-    type: 'member',
-    id: `user_${name}`,
-    email: `${name}@example.com`,
-    display_name: name,
-    role: 'developer',
-  },
-  ...{ joined_at: '2026-01-01T00:00:00Z', ...(team && { team }) },
-})
+const member = (name: string, team?: string) => memberRecord(name, team ? { team } : {})
 const session = (id: string, cost: number, further: object = {}) => ({
   ...{ type: 'session', id: `sess_${id}`, project_name: 'web', created_at: '2026-11-03T10:00:00Z' },
   ...{ estimated_cost: cost, ...further },

@@ -5,6 +5,7 @@ import type { Sql } from '../../../src/database/client.ts'
 import { lockOrganization } from '../../../src/database/org-lock.ts'
 import { addMember } from '../../../src/features/members/member-changes.ts'
 import type { App } from '../../../src/server/app.ts'
+import { jsonInit } from '../../support/api.ts'
 
 // People of an organization who sign in through an app.
 
@@ -28,13 +29,7 @@ export async function invite(sql: Sql, orgId: string, memberId: string): Promise
 
 /** Posts JSON outside /v1. */
 export const post = (app: App, path: string, body: unknown, headers: Record<string, string> = {}) =>
-  app.handle(
-    new Request(`http://localhost${path}`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', ...headers },
-      body: JSON.stringify(body),
-    }),
-  )
+  app.handle(new Request(`http://localhost${path}`, jsonInit('POST', body, headers)))
 
 /** The cookie that a response sets, as a browser would send it. */
 export const cookieOf = (response: Response): string =>

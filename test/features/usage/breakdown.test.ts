@@ -5,6 +5,7 @@ import { USAGE_TABLES } from '../../../src/features/usage/check.ts'
 import type { App } from '../../../src/server/app.ts'
 import { client, jsonPost, type Tenant, tenant, testApp } from '../../support/api.ts'
 import { findDifferences, testsDatabase } from '../../support/postgres.ts'
+import { memberRecord, sessionRecord } from '../../support/records.ts'
 import { KEYS, makeRecords, type Session, sumsByHand, TEAMS } from './by-hand.ts'
 
 // Breakdowns against sums by hand over the list and the details of the sessions.
@@ -52,32 +53,12 @@ beforeAll(async () => {
   owner = await tenant(database.sql)
   // half of the members come after their sessions, and some sessions change
   const [first, second] = [makeRecords(SESSIONS, 1), makeRecords(SESSIONS / 4, 2)]
-  await send([
-    {
-      type: 'member',
-      email: 'ada@example.com',
-      id: 'user_ada',
-      display_name: 'Ada',
-      role: 'developer',
-      team: TEAMS.user_ada,
-      joined_at: '2026-01-01T00:00:00Z',
-    },
-  ])
+  await send([memberRecord('ada', { team: TEAMS.user_ada })])
   // two large requests: the second has sums of days and months that are there, and of others
   await send(first.slice(0, SESSIONS / 2))
   await send(first.slice(SESSIONS / 2))
   await send(second, '?reassign=true')
-  await send([
-    {
-      type: 'member',
-      email: 'bob@example.com',
-      id: 'user_bob',
-      display_name: 'Bob',
-      role: 'developer',
-      team: TEAMS.user_bob,
-      joined_at: '2026-01-02T00:00:00Z',
-    },
-  ])
+  await send([memberRecord('bob', { team: TEAMS.user_bob, joined_at: '2026-01-02T00:00:00Z' })])
 }, 600_000)
 
 async function send(records: object[], query = ''): Promise<void> {
@@ -203,13 +184,7 @@ test('the values of a second key that cost most, and those that changed most', a
   const own = await tenant(database.sql)
   const as = async <Body>(path: string) => (await (await client(app, own.key)(path)).json()) as Body
   const session = (project_name: string, month: number, estimated_cost: number) => ({
-    ...{
-      type: 'session',
-      id: `sess_${project_name}${month}`,
-      project_name,
-      estimated_cost,
-      model: project_name,
-    },
+    ...sessionRecord(`sess_${project_name}${month}`, { project_name, estimated_cost, model: project_name }),
     created_at: `2026-0${month}-05T10:00:00Z`,
   })
   const costs = { a: [50, 50], b: [40, 41], c: [30, 30], d: [9, 1], e: [2, 0], f: [0, 8] }

@@ -4,6 +4,7 @@ import { rebuildTables } from '../../../src/database/derived-tables.ts'
 import { USAGE_TABLES } from '../../../src/features/usage/check.ts'
 import { jsonPost, repeatingClient, type Tenant, tenant, testApp } from '../../support/api.ts'
 import { findDifferences, testsDatabase } from '../../support/postgres.ts'
+import { memberRecord } from '../../support/records.ts'
 
 // Breakdowns by what agents write on calls, against sums by hand.
 
@@ -78,16 +79,7 @@ beforeAll(async () => {
   owner = await tenant(database.sql)
   ask = repeatingClient(testApp(database.sql, { pricer: loadPricer }), owner.key)
   sessions = Array.from({ length: COUNT }, (_, nth) => makeSession(nth))
-  await send([
-    {
-      type: 'member',
-      email: 'ada@example.com',
-      display_name: 'Ada',
-      role: 'developer',
-      team: 'core',
-      joined_at: '2026-01-01',
-    },
-  ])
+  await send([memberRecord('ada', { team: 'core', joined_at: '2026-01-01' })])
   await send(sessions)
 })
 

@@ -5,6 +5,7 @@ import { csvLines, csvNames } from '../../../src/http/responses/csv.ts'
 import type { App } from '../../../src/server/app.ts'
 import { client, jsonPost, repeatingClient, type Tenant, tenant, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
+import { memberRecord } from '../../support/records.ts'
 import { makeRecords, type Session } from './by-hand.ts'
 
 // Filters of the list of sessions, names to choose from, CSV, and members that are hidden.
@@ -19,14 +20,7 @@ let app: App
 let owner: Tenant
 let all: Detail[]
 
-const ADA = {
-  type: 'member',
-  email: 'ada@example.com',
-  id: 'user_ada',
-  display_name: 'Ada',
-  role: 'developer',
-  joined_at: '2026-01-01T00:00:00Z',
-}
+const ADA = memberRecord('ada')
 
 beforeAll(async () => {
   app = testApp(database.sql)

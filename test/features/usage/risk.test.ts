@@ -4,6 +4,7 @@ import { USAGE_TABLES } from '../../../src/features/usage/check.ts'
 import type { App } from '../../../src/server/app.ts'
 import { client, jsonPost, type Tenant, tenant, testApp } from '../../support/api.ts'
 import { findDifferences, testsDatabase } from '../../support/postgres.ts'
+import { memberRecord } from '../../support/records.ts'
 
 // A pull request with the sessions that worked on it.
 
@@ -55,14 +56,7 @@ const idsOf = async (id: string) => (await get(id)).sessions.data.map((found) =>
 
 test('sessions are found by link, branch and commit, each once', async () => {
   await send([
-    {
-      type: 'member',
-      id: 'user_ada',
-      email: 'ada@example.com',
-      display_name: 'Ada',
-      role: 'developer',
-      joined_at: '2026-01-01T00:00:00Z',
-    },
+    memberRecord('ada'),
     session('linked', '2026-06-01T00:00:00Z', {
       pull_requests: [{ repo: 'acme/checkout', number: 1 }],
       quality_score: 61.5,

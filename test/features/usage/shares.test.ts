@@ -1,8 +1,9 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { USAGE_TABLES } from '../../../src/features/usage/check.ts'
 import type { App } from '../../../src/server/app.ts'
-import { client, type Tenant, tenant, testApp } from '../../support/api.ts'
+import { client, jsonInit, type Tenant, tenant, testApp } from '../../support/api.ts'
 import { findDifferences, testsDatabase } from '../../support/postgres.ts'
+import { memberRecord } from '../../support/records.ts'
 
 // Parts of sessions belong to pull requests: after each of many changes in any order, the stored parts are what the
 // rules give for all that is stored.
@@ -62,25 +63,11 @@ const commit = (): object => ({
 })
 const member = (): object => {
   const name = pick(PEOPLE)
-  return {
-    ...{
-      type: 'member',
-      id: `user_${name}`,
-      email: `${name}@example.com`,
-      display_name: name,
-      role: 'developer',
-    },
-    joined_at: '2026-01-01T00:00:00Z',
-    ...pick([{ aliases: [`${name}@home.example`] }, { aliases: [] }, {}]),
-  }
+  return memberRecord(name, pick([{ aliases: [`${name}@home.example`] }, { aliases: [] }, {}]))
 }
 
 const send = (path: string, body: object, method = 'POST') =>
-  client(app, owner.key)(path, {
-    method,
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  })
+  client(app, owner.key)(path, jsonInit(method, body))
 
 test('stays what the rules give, whatever is written', async () => {
   let parts = 0

@@ -3,7 +3,7 @@ import { findWaitingTickets } from '../../../src/features/usage/ticket-steps.ts'
 import { ticketFinder } from '../../../src/features/usage/tickets.ts'
 import type { App } from '../../../src/server/app.ts'
 import { checkRollups, checkTicketPatterns } from '../../../src/server/doctor/checks.ts'
-import { client, type Tenant, tenant, testApp } from '../../support/api.ts'
+import { client, jsonInit, type Tenant, tenant, testApp } from '../../support/api.ts'
 import { silent, testsDatabase } from '../../support/postgres.ts'
 
 // Tickets have a cost: they are found in branches, and in branches and titles of pull requests.
@@ -46,11 +46,7 @@ const pullRequest = (pr_number: number, pr_title: string, branch: string) => ({
 })
 
 async function send(method: string, path: string, body: unknown) {
-  const response = await client(app, owner.key)(path, {
-    method,
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  })
+  const response = await client(app, owner.key)(path, jsonInit(method, body))
   const text = await response.text()
   expect([path, response.status, response.status === 200 ? '' : text]).toEqual([path, 200, ''])
 }
@@ -148,11 +144,7 @@ test('follow the pull requests and the pattern', async () => {
 test('are found in linear time by any pattern of RE2 that matches something', async () => {
   const keys = async () => (await breakdown()).data.map(({ key }) => key)
   const set = async (ticket_pattern: string | null) => {
-    const response = await client(app, owner.key)('/v1/organization', {
-      method: 'PATCH',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ ticket_pattern }),
-    })
+    const response = await client(app, owner.key)('/v1/organization', jsonInit('PATCH', { ticket_pattern }))
     const { details } = (await response.json()) as { details?: { field: string }[] }
     return [response.status, details?.[0]?.field]
   }
@@ -277,8 +269,7 @@ test('a request searches for a short time, and what it leaves has the same ticke
   expect(data.map(({ key }) => key)).toContainEqual('bbbbbbbbb')
   const other = await tenant(database.sql, { scopes: ['read', 'write', 'admin'] })
   const ask = client(app, other.key)
-  const post = (method: string, path: string, body: object) =>
-    ask(path, { method, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
+  const post = (method: string, path: string, body: object) => ask(path, jsonInit(method, body))
   expect((await post('PATCH', '/v1/organization', { ticket_pattern: 'SHOP-[0-9]|b+' })).status).toBe(200)
   const all = [...SESSIONS.filter(({ id }) => id !== 'sess_linked'), changed, ...records.slice(1)]
   expect((await post('POST', '/v1/sync', { records: all })).status).toBe(200)

@@ -2,17 +2,11 @@ import { expect, test } from 'bun:test'
 import { createKey, revokeKey, rotateKey } from '../../../src/accounts/keys/queries.ts'
 import { bodyOf, client, jsonPost, tenant, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
+import { memberRecord } from '../../support/records.ts'
 
 const database = testsDatabase()
 
-const ADA = {
-  type: 'member',
-  email: 'ada@example.com',
-  id: 'user_ada',
-  display_name: 'Ada',
-  role: 'developer',
-  joined_at: '2026-01-01T00:00:00Z',
-}
+const ADA = memberRecord('ada')
 
 test('any key learns what it is', async () => {
   const { sql } = database

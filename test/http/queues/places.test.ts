@@ -8,6 +8,7 @@ import type { App } from '../../../src/server/app.ts'
 import { client, type Tenant, tenant, testApp } from '../../support/api.ts'
 import { holdOrganization, untilWriterWaits } from '../../support/held-organization.ts'
 import { silent, type TestDatabase, testDatabase } from '../../support/postgres.ts'
+import { sessionRecord } from '../../support/records.ts'
 import { citusUrls } from '../../support/scaling/citus.ts'
 
 // One organization takes all it can; the others get what they ask for.
@@ -27,13 +28,8 @@ afterAll(async () => {
   await db.drop()
 })
 
-const session = (id: string, summary = '') => ({
-  type: 'session',
-  id: `sess_${id}`,
-  project_name: 'p',
-  created_at: '2026-01-01T00:00:00Z',
-  ...(summary === '' ? {} : { summary }),
-})
+const session = (id: string, summary = '') =>
+  sessionRecord(`sess_${id}`, { project_name: 'p', ...(summary === '' ? {} : { summary }) })
 const sync = (ask: ReturnType<typeof client>, records: unknown[], init: RequestInit = {}) =>
   ask('/v1/sync', {
     method: 'POST',

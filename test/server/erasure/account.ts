@@ -3,6 +3,7 @@ import { exportLines } from '../../../src/server/sync/export.ts'
 import { type SendOptions, writeRecords } from '../../../src/server/sync/write.ts'
 import { bodyOf, client, tenant, testApp } from '../../support/api.ts'
 import type { TestDatabase } from '../../support/postgres.ts'
+import { sessionRecord } from '../../support/records.ts'
 import { asOrganization } from '../../support/rls.ts'
 
 export const NOW = new Date('2026-11-21T12:34:56.789Z')
@@ -49,13 +50,8 @@ export async function dump({ sql }: TestDatabase): Promise<Map<string, string>> 
   return texts
 }
 
-export const session = (id: string, day: string, fields: object = {}) => ({
-  type: 'session',
-  id: `sess_${id}`,
-  project_name: 'shop',
-  created_at: `${day}T10:00:00Z`,
-  ...fields,
-})
+export const session = (id: string, day: string, fields: object = {}) =>
+  sessionRecord(`sess_${id}`, { created_at: `${day}T10:00:00Z`, ...fields })
 
 export const finding = (file: string, severity = 'high') => ({
   rule_id: 'aws-key',

@@ -5,6 +5,7 @@ import { createLog } from '../../../src/base/log.ts'
 import { erasePerson } from '../../../src/server/erasure/person.ts'
 import { client, testApp } from '../../support/api.ts'
 import { testDatabase } from '../../support/postgres.ts'
+import { commitRecord, memberRecord, pullRecord } from '../../support/records.ts'
 import { account, dump, finding, NOW, session } from './account.ts'
 
 let database: Awaited<ReturnType<typeof testDatabase>>
@@ -28,16 +29,14 @@ const formsIn = (text: string): string[] => {
 function records(extra = ''): object[] {
   const everything = FORMS.map((form, index) => (index % 2 === 0 ? form : form.toUpperCase())).join(' | ')
   const file = `home/${ADA}/notes.md`
-  const commit = (sha: string, day: string, fields: object) => ({
-    type: 'commit',
-    project: 'shop',
-    sha,
-    author_email: 'bob@example.com',
-    author_name: 'Bob',
-    committed_at: `${day}T10:00:00Z`,
-    files: [{ path: 'src/a.ts', additions: 3, deletions: 1, status: 'added' }],
-    ...fields,
-  })
+  const commit = (sha: string, day: string, fields: object) =>
+    commitRecord(sha, {
+      author_email: 'bob@example.com',
+      author_name: 'Bob',
+      committed_at: `${day}T10:00:00Z`,
+      files: [{ path: 'src/a.ts', additions: 3, deletions: 1, status: 'added' }],
+      ...fields,
+    })
   return [
     {
       type: 'member',
@@ -47,14 +46,11 @@ function records(extra = ''): object[] {
       role: 'developer',
       joined_at: '2026-01-01T00:00:00Z',
     },
-    {
-      type: 'member',
-      id: 'user_bob',
-      email: 'bob@example.com',
+    memberRecord('bob', {
       display_name: `Bob, who was ${ADA}`,
       role: 'owner',
       joined_at: '2026-01-02T00:00:00Z',
-    },
+    }),
     session(`byaddress${extra}`, '2026-11-01', {
       user_email: ADA.toUpperCase(),
       estimated_cost: 1,
@@ -94,17 +90,14 @@ function records(extra = ''): object[] {
       author_name: 'ada',
       files: [{ path: 'docs/b.md', previous_path: file, additions: 2, deletions: 0, status: 'renamed' }],
     }),
-    {
-      type: 'pr_risk',
+    pullRecord(7, {
       repo: `${ADA}/fork`,
-      pr_number: 7,
       pr_title: `Fix what ${NAME} found (${ADA})`,
-      files_changed: 1,
       created_at: '2026-11-02T10:00:00Z',
       project: 'shop',
       author_email: ADA,
       files: [{ path: file, additions: 1, deletions: 1, status: 'modified' }],
-    },
+    }),
     ...[ADA, ADA.toUpperCase(), 'bob@example.com'].map((user_id, index) => ({
       type: 'audit',
       id: `log_${index}${extra}`,
@@ -265,15 +258,12 @@ describe('member erase', () => {
           summary: `from ${address}`,
           estimated_cost: 1,
         }),
-        {
-          type: 'commit',
-          project: 'shop',
-          sha: `e${n}`,
+        commitRecord(`e${n}`, {
           author_email: address,
           author_name: `Eve ${n} Adams`,
           committed_at: `2026-03-0${n + 1}T10:00:00Z`,
           files: [{ path: `src/${n}.ts`, additions: 3, deletions: 1, status: 'added' }],
-        },
+        }),
       ]),
     ])
     const { key } = await createKey(database.sql, a.orgId, {
@@ -401,17 +391,15 @@ describe('member erase', () => {
 
   test('rows that would become the same are named', async () => {
     const a = await account(database)
-    const risk = (repo: string) => ({
-      type: 'pr_risk',
-      repo,
-      pr_number: 7,
-      pr_title: 'x',
-      files_changed: 1,
-      created_at: '2026-11-02T10:00:00Z',
-      project: 'shop',
-      author_email: 'bob@example.com',
-      files: [{ path: 'a.ts', additions: 1, deletions: 1, status: 'modified' }],
-    })
+    const risk = (repo: string) =>
+      pullRecord(7, {
+        repo,
+        pr_title: 'x',
+        created_at: '2026-11-02T10:00:00Z',
+        project: 'shop',
+        author_email: 'bob@example.com',
+        files: [{ path: 'a.ts', additions: 1, deletions: 1, status: 'modified' }],
+      })
     await a.sync([risk('eve@example.com/fork'), risk('Eve@example.com/fork')])
     const erased = erasePerson(database.sql, a.orgId, ACTOR, 'eve@example.com')
     expect(erased).rejects.toThrow(

@@ -6,6 +6,7 @@ import { deleteByIds } from '../../../src/server/erasure/delete-sessions.ts'
 import { deleteExpiredSessions } from '../../../src/server/erasure/retention.ts'
 import { client, jsonPost } from '../../support/api.ts'
 import { testDatabase } from '../../support/postgres.ts'
+import { memberRecord } from '../../support/records.ts'
 import { account, dump, finding, NOW, session } from './account.ts'
 
 let database: Awaited<ReturnType<typeof testDatabase>>
@@ -99,14 +100,7 @@ describe('DELETE /v1/sessions/:session_id', () => {
   test('a key of a member deletes sessions of that member only', async () => {
     const a = await account(database)
     await a.sync([
-      {
-        type: 'member',
-        id: 'user_ada',
-        email: 'ada@example.com',
-        display_name: 'Ada',
-        role: 'admin',
-        joined_at: '2026-01-01T00:00:00Z',
-      },
+      memberRecord('ada', { role: 'admin' }),
       session('byid', '2026-11-01', { user_id: 'user_ada' }),
       session('byaddress', '2026-11-01', { user_email: 'ada@example.com' }),
       session('bob', '2026-11-01', { user_email: 'bob@example.com' }),

@@ -6,6 +6,7 @@ import type { Intake } from '../../../src/server/intake/messages.ts'
 import { type Tenant, tenant } from '../../support/api.ts'
 import { holdOrganization } from '../../support/held-organization.ts'
 import { testsDatabase } from '../../support/postgres.ts'
+import { commitRecord, pullRecord, sessionRecord } from '../../support/records.ts'
 
 const PLENTY = { maxProcessorMs: 60_000 }
 const ACTOR = { userId: 'mem_test', ipAddress: null }
@@ -28,13 +29,11 @@ const intakeOf = (limits?: { maxProcessorMs?: number }): Intake =>
     },
     limits,
   )
-const session = (id: string, content?: string) => ({
-  type: 'session',
-  id: `sess_${id}`,
-  project_name: 'p',
-  created_at: '2026-01-01T00:00:00Z',
-  ...(content === undefined ? {} : { turn_records: [{ content }] }),
-})
+const session = (id: string, content?: string) =>
+  sessionRecord(`sess_${id}`, {
+    project_name: 'p',
+    ...(content === undefined ? {} : { turn_records: [{ content }] }),
+  })
 const submit = async (
   intake: Intake,
   { orgId }: Tenant,
@@ -127,26 +126,15 @@ test('waiting beyond the limit is 503, and the writing before it goes on', async
 })
 
 const changed = [{ path: 'src/a.ts', status: 'modified', additions: 1, deletions: 0 }]
-const commit = (sha: string) => ({
-  type: 'commit',
-  project: 'p',
-  sha: sha.repeat(40),
-  author_email: 'ada@example.com',
-  author_name: 'Ada',
-  committed_at: '2026-01-01T00:00:00Z',
-  files: changed,
-})
-const pull = (pr_number: number) => ({
-  type: 'pr_risk',
-  repo: 'acme/p',
-  pr_number,
-  pr_title: 'Change',
-  files_changed: 1,
-  created_at: '2026-01-02T00:00:00Z',
-  project: 'p',
-  author_email: 'ada@example.com',
-  files: changed,
-})
+const commit = (sha: string) => commitRecord(sha.repeat(40), { project: 'p', files: changed })
+const pull = (pr_number: number) =>
+  pullRecord(pr_number, {
+    repo: 'acme/p',
+    created_at: '2026-01-02T00:00:00Z',
+    project: 'p',
+    author_email: 'ada@example.com',
+    files: changed,
+  })
 
 test.each([
   ['commits', 'commit_files', [commit('a')]],

@@ -6,6 +6,7 @@ import { adminFetch } from '../../../src/server/metrics/admin.ts'
 import { eventually, runJson, type Serving, scratchFolder, serving } from '../../support/cli.ts'
 import { newDataFolder } from '../../support/data-folder.ts'
 import { startReceiver } from '../../support/receiver.ts'
+import { sessionRecord } from '../../support/records.ts'
 import { parseExposition, sumOf } from './exposition.ts'
 
 // Scrapes the program's own admin listener, and checks that the documents know every name of it.
@@ -101,13 +102,7 @@ test('requests are counted by route and status, also those answered from memory'
 })
 
 test('sessions are counted by agent and result, requests by what became of them', async () => {
-  const session = (id: string, over = {}) => ({
-    type: 'session',
-    id: `sess_${id}`,
-    project_name: 'p',
-    created_at: '2026-01-01T00:00:00Z',
-    ...over,
-  })
+  const session = (id: string, over = {}) => sessionRecord(`sess_${id}`, { project_name: 'p', ...over })
   const sent = [session('a', { source: 'codex' }), session('b', { source: 'acme@example.com' }), session('c')]
   await post('/v1/sync', { records: sent })
   await post('/v1/sync', { records: [session('a', { source: 'codex', turns: 3 }), session('c')] })

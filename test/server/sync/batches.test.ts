@@ -3,6 +3,7 @@ import type { SyncRecord } from '../../../src/analysis/records/records.ts'
 import { loadPricer } from '../../../src/analysis/scoring/prices.ts'
 import { forbidden } from '../../../src/base/errors.ts'
 import { createBatches, type Skipped } from '../../../src/server/sync/batches.ts'
+import { sessionRecord } from '../../support/records.ts'
 
 const MIB = 1024 * 1024
 
@@ -19,13 +20,10 @@ async function sendSizes(...sizes: number[]) {
     onSkipped: (one) => skipped.push(one),
   })
   for (const [index, size] of sizes.entries()) {
-    const record: SyncRecord = {
-      type: 'session',
-      id: `sess_${index}`,
+    const record: SyncRecord = sessionRecord(`sess_${index}`, {
       project_name: 'p',
-      created_at: '2026-01-01T00:00:00Z',
       summary: '\u20ac'.repeat((size * MIB) / 3),
-    }
+    })
     await batches.add({ record, path: 'a', line: index + 1 }, JSON.stringify(record))
   }
   await batches.flush()
@@ -123,12 +121,7 @@ test('records that the key may not send are named, the others are sent', async (
     onSkipped: (one) => skipped.push(one),
   })
   for (const nth of [0, 1, 2]) {
-    const record: SyncRecord = {
-      type: 'session',
-      id: `sess_${nth}`,
-      project_name: 'p',
-      created_at: '2026-01-01T00:00:00Z',
-    }
+    const record: SyncRecord = sessionRecord(`sess_${nth}`, { project_name: 'p' })
     await batches.add({ record, path: 'a', line: nth + 1 }, '{}')
   }
   await batches.flush()

@@ -4,6 +4,7 @@ import { createKey } from '../../../src/accounts/keys/queries.ts'
 import type { App } from '../../../src/server/app.ts'
 import { bodyOf, client, jsonPost, tenant, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
+import { commitRecord, pullRecord, sessionRecord } from '../../support/records.ts'
 
 // The scopes and the member of a key decide what it may send, and to whom sessions belong.
 
@@ -14,13 +15,8 @@ beforeAll(() => {
 })
 
 const AT = '2026-03-01T10:00:00Z'
-const session = (id: string, fields: object = {}) => ({
-  type: 'session',
-  id: `sess_${id}`,
-  project_name: 'shop',
-  created_at: AT,
-  ...fields,
-})
+const session = (id: string, fields: object = {}) =>
+  sessionRecord(`sess_${id}`, { created_at: AT, ...fields })
 const member = (email: string, id: string) => ({
   type: 'member',
   email,
@@ -31,27 +27,15 @@ const member = (email: string, id: string) => ({
 })
 const RECORDS: Record<string, object> = {
   'sessions:write': session('one'),
-  'commits:write': {
-    type: 'commit',
-    project: 'shop',
-    sha: 'a'.repeat(40),
-    author_email: 'ada@example.com',
-    author_name: 'Ada',
-    committed_at: AT,
-    files: [],
-  },
-  'risk:write': {
-    type: 'pr_risk',
-    repo: 'acme/shop',
-    pr_number: 1,
+  'commits:write': commitRecord('a'.repeat(40), { committed_at: AT, files: [] }),
+  'risk:write': pullRecord(1, {
     pr_title: 'Pay',
-    files_changed: 1,
     created_at: AT,
     impact_score: 1,
     regression_score: 1,
     security_score: 1,
     coupling_score: 1,
-  },
+  }),
   'members:write': member('ada@example.com', 'user_ada'),
   'budgets:write': { type: 'budget', month: '2026-03', limit: 10 },
   'reports:write': { type: 'report', report_type: 'soc2', from: '2026-01-01', to: '2026-01-31' },

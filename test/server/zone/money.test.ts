@@ -3,6 +3,7 @@ import { addDays, monthOf } from '../../../src/base/dates.ts'
 import { readDigest } from '../../../src/features/alerts/digest-queries.ts'
 import { lookAtRules } from '../../../src/features/alerts/look.ts'
 import { silent, testsDatabase } from '../../support/postgres.ts'
+import { sessionRecord } from '../../support/records.ts'
 import { asOrganization } from '../../support/rls.ts'
 import { addHook } from '../../support/webhook-api.ts'
 import { clockOf, numbers, world, ZONES } from './world.ts'
@@ -158,13 +159,7 @@ describe('what was spent', () => {
     expect(await due()).toBe('2026-11-02T16:00:00.000Z')
     expect(await events()).toEqual(before)
     // a later session does not tell of it either
-    const late = {
-      type: 'session',
-      id: 'sess_late',
-      project_name: 'shop',
-      created_at: iso(NOW.getTime() - 60_000),
-      estimated_cost: 0.01,
-    }
+    const late = sessionRecord('sess_late', { created_at: iso(NOW.getTime() - 60_000), estimated_cost: 0.01 })
     expect((await ask('POST', '/v1/sync', { records: [late] })).status).toBe(200)
     await look()
     expect(await events()).toContain('session.completed')

@@ -1,5 +1,6 @@
 import type { Sql } from '../../../src/database/client.ts'
 import { testSecrets } from '../api.ts'
+import { commitRecord, pullRecord, sessionRecord } from '../records.ts'
 
 // The data of an organization in the proof of isolation (test/http/isolation.test.ts): every kind of record,
 // with every value by which a request could name another organization's data.
@@ -103,9 +104,7 @@ export function recordsOf(names: Names, size = 1): { type: string; [field: strin
       ...{ type: 'limit', vendor: 'other', agent: `agent of ${names.project}`, at, user_email: names.email },
       windows: [{ limit: 'week', used_percent: 10 * size, resets_at: at, hit: true }],
     },
-    {
-      type: 'session',
-      id: names.session,
+    sessionRecord(names.session, {
       project_name: names.project,
       created_at: at,
       user_id: names.user,
@@ -133,59 +132,52 @@ export function recordsOf(names: Names, size = 1): { type: string; [field: strin
           },
         ],
       },
-    },
+    }),
     // these sessions are in the first and the last hour of the 168 before 2025-11-15T12:30Z
-    ...['2025-11-08T12:40:00Z', '2025-11-15T12:10:00Z'].map((created_at, index) => ({
-      type: 'session',
-      id: `${names.session}-${index}`,
-      project_name: names.project,
-      created_at,
-      user_id: names.user,
-      security_metadata: {
-        findings: [
-          {
-            id: `${names.finding}-${index}`,
-            severity: 'low',
-            file: names.path,
-            fingerprint: 'again',
-            assignee: names.user,
-            created_at,
-          },
-        ],
-      },
-    })),
-    {
-      type: 'commit',
+    ...['2025-11-08T12:40:00Z', '2025-11-15T12:10:00Z'].map((created_at, index) =>
+      sessionRecord(`${names.session}-${index}`, {
+        project_name: names.project,
+        created_at,
+        user_id: names.user,
+        security_metadata: {
+          findings: [
+            {
+              id: `${names.finding}-${index}`,
+              severity: 'low',
+              file: names.path,
+              fingerprint: 'again',
+              assignee: names.user,
+              created_at,
+            },
+          ],
+        },
+      }),
+    ),
+    commitRecord(names.sha, {
       project: names.project,
-      sha: names.sha,
       author_email: names.email,
       author_name: `Author ${size}`,
       committed_at: at,
       files: [file, { ...file, path: `${names.directory}/beside.ts` }],
-    },
-    {
-      type: 'commit',
+    }),
+    commitRecord(`${names.sha}-guest`, {
       project: names.project,
-      sha: `${names.sha}-guest`,
       author_email: `guest-${names.email}`,
       author_name: `Guest ${size}`,
       committed_at: at,
       files: [{ ...file, path: `${names.directory}/guest.ts` }],
-    },
-    {
-      type: 'pr_risk',
+    }),
+    pullRecord(Number(names.pr), {
       id: names.risk,
       repo: names.repo,
-      pr_number: Number(names.pr),
       pr_title: `Change ${size}`,
       state: 'open',
       url: `https://example.com/${names.repo}`,
-      files_changed: 1,
       created_at: `${names.day}T12:00:00Z`,
       project: names.project,
       author_email: names.email,
       files: [{ ...file, status: 'modified' }],
-    },
+    }),
     {
       type: 'audit',
       id: names.log,
