@@ -150,18 +150,6 @@ describe('a member with aliases', () => {
     expect(await mine.doctor()).toContain('agree')
   })
 
-  test('is exported and imported with them', async () => {
-    const mine = await accountWith([withAliases, member('bob'), ...history(THREE)])
-    const lines = (await mine.export())
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line) as object)
-    expect(lines[0]).toMatchObject({ email: ADA, aliases: [NOREPLY, HOME].sort() })
-    expect(lines[1]).not.toHaveProperty('aliases')
-    const copy = await accountWith(lines)
-    expect(await copy.get('/v1/team/expertise')).toEqual(await mine.get('/v1/team/expertise'))
-  })
-
   test('an address belongs to one member', async () => {
     const mine = await accountWith([withAliases, member('bob')])
     const refused = async (records: object[], message: string) =>

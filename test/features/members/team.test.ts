@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { DIRECTORIES } from '../../../src/features/sessions/rollup.ts'
-import { exportLines } from '../../../src/server/sync/export.ts'
 import { writeRecords } from '../../../src/server/sync/write.ts'
 import { repeatingClient, tenant, testApp } from '../../support/api.ts'
 import { findDifferences, testDatabase } from '../../support/postgres.ts'
@@ -269,8 +268,8 @@ describe('GET /v1/team/expertise', () => {
     expect(await one.get('/v1/team/expertise')).toEqual(before)
   })
 
-  test('the same commits again change nothing; export and import give the same answers', async () => {
-    const [one, two] = [await team(), await team()]
+  test('the same commits again change nothing', async () => {
+    const [one, _two] = [await team(), await team()]
     const records = [
       member('ada', '2026-01-01T00:00:00Z'),
       session('a', 5, { user_id: 'user_ada', files_touched: ['src/pay.ts'] }),
@@ -278,17 +277,6 @@ describe('GET /v1/team/expertise', () => {
     const history = HISTORY.map((record) => ({ ...record, subject: 'Ünïcode “subject”' }))
     expect(await one.sync([...records, ...history])).toMatchObject({ created: 10, unchanged: 0 })
     expect(await one.sync([...records, ...history])).toMatchObject({ created: 0, updated: 0, unchanged: 10 })
-    let text = ''
-    for await (const lines of exportLines(database.sql, one.orgId)) text += lines
-    const exported = text
-      .split('\n')
-      .flatMap((line) => (line === '' ? [] : [JSON.parse(line) as { type: string }]))
-    await two.sync(exported.filter(({ type }) => type !== 'audit'))
-    for (const path of ['/v1/team', '/v1/team/expertise', '/v1/sessions/sess_a']) {
-      expect(await (await two.ask(path)).text()).toBe(await (await one.ask(path)).text())
-    }
-    const again = await two.sync(exported.filter(({ type }) => type === 'commit'))
-    expect(again).toMatchObject({ received: 8, unchanged: 8 })
   })
 
   test.each<[string, object]>([

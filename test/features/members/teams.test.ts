@@ -1,11 +1,9 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { createKey } from '../../../src/accounts/keys/queries.ts'
 import type { App } from '../../../src/server/app.ts'
-import { exportLines } from '../../../src/server/sync/export.ts'
 import { type Tenant, tenant, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 import { memberRecord, sessionRecord } from '../../support/records.ts'
-import { asOrganization } from '../../support/rls.ts'
 import { type Ask, asker } from '../../support/webhook-api.ts'
 
 // Teams of members, and figures by team: a session counts for the team that its member is in now.
@@ -83,32 +81,14 @@ test('sums by team and sessions of a team follow the team that a member is in no
   expect(await ids(ask, 'team=web')).toEqual(['alias', 'id', 'stranger'])
 })
 
-test('a record without a team keeps it, null takes it away; an export has it', async () => {
-  const { own, ask } = await organization()
+test('a record without a team keeps it, null takes it away', async () => {
+  const { ask } = await organization()
   const teamOf = async () => {
     const { body } = await ask('GET', '/v1/team')
     return (body.members as { id: string; team: string | null }[]).find(({ id }) => id === 'user_ada')?.team
   }
   await send(ask, memberRecord('ada', { display_name: 'Ada L' }))
   expect(await teamOf()).toBe('payments')
-  const lines: string[] = []
-  await asOrganization(own.orgId, async () => {
-    for await (const line of exportLines(db.sql, own.orgId)) lines.push(line)
-  })
-  const records = lines
-    .join('')
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line))
-  const members = records.filter(({ type }) => type === 'member')
-  expect(members.map(({ email, team }) => [email, team])).toEqual([
-    ['ada@example.com', 'payments'],
-    ['bob@example.com', undefined],
-  ])
-  const copy = asker(app, (await tenant(db.sql, { scopes: SCOPES })).key)
-  await send(copy, ...records.filter(({ type }) => type === 'member' || type === 'session'))
-  const breakdown = '/v1/cost/breakdown?by=team&and_by=member'
-  expect((await copy('GET', breakdown)).text).toBe((await ask('GET', breakdown)).text)
   expect(await send(ask, memberRecord('ada', { display_name: 'Ada L', team: null }))).toMatchObject({
     updated: 1,
   })

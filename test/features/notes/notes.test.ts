@@ -1,9 +1,6 @@
 import { expect, test } from 'bun:test'
-import { exportLines } from '../../../src/server/sync/export.ts'
-import { renameProject } from '../../../src/server/sync/project-write.ts'
 import { tenant } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
-import { asOrganization } from '../../support/rls.ts'
 import { asker, localApp } from '../../support/webhook-api.ts'
 
 // Notes of days: their routes, their records, and what follows the name of a project.
@@ -66,28 +63,4 @@ test.each([
   const { ask } = await organization()
   const refused = await ask('POST', '/v1/notes', { ...NOTE, ...over })
   expect([refused.status, refused.body.details.map(({ field: at }) => at)]).toEqual([400, [field]])
-})
-
-test('an export gives the same notes in another organization; they follow a new name of the project', async () => {
-  const { orgId, ask } = await organization()
-  const session = { type: 'session', id: 'sess_1', project_name: 'web', created_at: '2026-11-23T10:00:00Z' }
-  await ask('POST', '/v1/sync', { records: [session] })
-  await ask('POST', '/v1/notes', { ...NOTE, project: 'web', team: 'payments' })
-  await renameProject(
-    database.sql,
-    orgId,
-    { userId: 'cli:ada', ipAddress: null },
-    { from: 'web', to: 'shop' },
-  )
-  const notes = (await ask('GET', '/v1/notes')).body
-  expect(notes.data).toMatchObject([{ ...NOTE, project: 'shop', team: 'payments' }])
-  const lines: string[] = []
-  await asOrganization(orgId, async () => {
-    for await (const text of exportLines(database.sql, orgId)) lines.push(...text.trim().split('\n'))
-  })
-  const records = lines.flatMap((line) => (line.startsWith('{"type":"note"') ? [JSON.parse(line)] : []))
-  const copy = await organization()
-  for (const count of ['created', 'unchanged'])
-    expect((await copy.ask('POST', '/v1/sync', { records })).body).toMatchObject({ [count]: 1 })
-  expect((await copy.ask('GET', '/v1/notes')).body).toEqual(notes)
 })

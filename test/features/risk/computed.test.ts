@@ -1,12 +1,11 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { countRisks, riskRecords } from '../../../src/features/risk/queries.ts'
 import { RISK_TABLES } from '../../../src/features/risk/rollup.ts'
 import type { App } from '../../../src/server/app.ts'
 import { writeRecords } from '../../../src/server/sync/write.ts'
 import { client, type Tenant, tenant, testApp } from '../../support/api.ts'
 import { findDifferences, testsDatabase } from '../../support/postgres.ts'
 import { commitRecord, pullRecord, sessionRecord } from '../../support/records.ts'
-import { type Ask, firstOf, given, list, type Risk, sync } from '../../support/risk-records.ts'
+import { type Ask, firstOf, list, type Risk, sync } from '../../support/risk-records.ts'
 import { asOrganization } from '../../support/rls.ts'
 
 // pr_risk records whose parts are computed: from the files of the change and what was before it.
@@ -259,27 +258,5 @@ describe('computed parts', () => {
     expect(risks.map((risk: Risk) => [risk.pr_number, risk.impact_score])).toContainEqual([1, 3.47])
     expect(risks.map((risk: Risk) => [risk.pr_number, risk.regression_score])).toContainEqual([2, 3.1])
     expect(await findDifferences(database.sql, own.orgId, RISK_TABLES)).toEqual([])
-  })
-
-  test('give the same answers where their export is taken in, without the history', async () => {
-    const { ask, own } = await newTenant()
-    await sync(ask, [
-      ...history,
-      change(['src/a.ts', '.env']),
-      change(['src/c.ts'], { pr_number: 2 }),
-      given({ pr_number: 3 }),
-    ])
-    const records: object[] = []
-    for await (const page of riskRecords(database.sql, own.orgId)) records.push(...page)
-    expect(records).toHaveLength(3)
-    expect(await countRisks(database.sql, own.orgId)).toBe(3)
-    const { ask: other, own: there } = await newTenant()
-    expect(await sync(other, records)).toEqual({ created: 3, updated: 0, unchanged: 0 })
-    expect(await (await other('/v1/risk')).text()).toBe(await (await ask('/v1/risk')).text())
-    const again: object[] = []
-    for await (const page of riskRecords(database.sql, there.orgId)) again.push(...page)
-    expect(JSON.stringify(again)).toBe(JSON.stringify(records))
-    // the organization that they came from has them already
-    expect(await sync(ask, records)).toEqual({ created: 0, updated: 0, unchanged: 3 })
   })
 })

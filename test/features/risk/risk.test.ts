@@ -4,7 +4,6 @@ import { rebuildTables } from '../../../src/database/derived-tables.ts'
 import { RISK_TABLES } from '../../../src/features/risk/rollup.ts'
 import type { App } from '../../../src/server/app.ts'
 import { seed } from '../../../src/server/seed/seed.ts'
-import { exportLines } from '../../../src/server/sync/export.ts'
 import { repeatingClient, type Tenant, tenant, testApp } from '../../support/api.ts'
 import { findDifferences, testsDatabase } from '../../support/postgres.ts'
 import { type Ask, bodyOf, firstOf, given, list, post, type Risk, sync } from '../../support/risk-records.ts'
@@ -245,26 +244,6 @@ describe('given parts', () => {
       expect((await bodyOf(response)).details[0].field).toBe('records[0].id')
     }
   })
-})
-
-test('an export has the scores, and taken in it gives the same answers', async () => {
-  const { ask, own } = await newTenant()
-  await sync(ask, [
-    given({ id: 'risk_own' }),
-    given({ pr_number: 2, created_at: '2026-10-02T00:00:00.123456Z' }),
-  ])
-  let lines = ''
-  for await (const some of exportLines(database.sql, own.orgId)) lines += some
-  const records = lines
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line))
-  const { ask: other } = await newTenant()
-  await sync(
-    other,
-    records.filter((record) => record.type !== 'audit'),
-  )
-  expect(await (await other('/v1/risk')).text()).toBe(await (await ask('/v1/risk')).text())
 })
 
 test('seeded scores are counted, and the same for the same seed, also again', async () => {

@@ -1,6 +1,5 @@
 import { expect, test } from 'bun:test'
 import { loadPricer, type Pricer } from '../../../src/analysis/scoring/prices.ts'
-import { exportSessions } from '../../../src/features/sessions/export.ts'
 import { USAGE_ROLLUPS } from '../../../src/features/usage/rollup.ts'
 import { jsonPost, repeatingClient, tenant, testApp } from '../../support/api.ts'
 import { findDifferences, testsDatabase } from '../../support/postgres.ts'
@@ -143,31 +142,6 @@ test('an estimate that names unpriced tokens is completed where their price is k
   expect(whole).toMatchObject({ estimated_cost: 0.5, unpriced_tokens: 0 })
   expect(whole.turn_records.map(({ cost }: { cost: number | null }) => cost)).toEqual([0.5, null, null])
   expect(await get('/v1/sessions/sess_said')).toMatchObject({ estimated_cost: 3, unpriced_tokens: 9 })
-})
-
-test('an export imports as it was', async () => {
-  const from = await organization()
-  const into = await organization()
-  await from.send(
-    session('sess_a', {
-      turn_records: [
-        { model: 'in-house', tokens: TOKENS },
-        { model: 'gpt-5', tokens: TOKENS },
-      ],
-    }),
-    session('sess_b', { tokens: TOKENS, model: 'in-house' }),
-  )
-  const lines: string[] = []
-  for await (const page of exportSessions(database.sql, from.orgId)) lines.push(page)
-  const records = lines
-    .join('')
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line))
-  expect(records.map(({ unpriced_tokens }) => unpriced_tokens)).toEqual([1_234, 1_234])
-  expect((await into.send(...records)).body).toMatchObject({ created: 2 })
-  for (const path of ['/v1/sessions/sess_a', '/v1/sessions/sess_b', '/v1/cost'])
-    expect(await into.get(path)).toEqual(await from.get(path))
 })
 
 test('counts that are no counts are refused', async () => {

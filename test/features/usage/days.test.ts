@@ -2,10 +2,8 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { loadPricer } from '../../../src/analysis/scoring/prices.ts'
 import { checkRollups } from '../../../src/server/doctor/checks.ts'
 import { erasePerson } from '../../../src/server/erasure/person.ts'
-import { exportLines } from '../../../src/server/sync/export.ts'
 import { renameProject } from '../../../src/server/sync/project-write.ts'
 import { repriceSessions } from '../../../src/server/sync/reprice.ts'
-import { writeRecords } from '../../../src/server/sync/write.ts'
 import { client, jsonPost, tenant, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 import { asOrganization } from '../../support/rls.ts'
@@ -239,19 +237,4 @@ test('reprice, reassign, rename, erasure and deletion change it exactly', async 
     ['2026-04-01', 0.002, 0],
   ])
   expect(await doctor()).toContain('agree')
-})
-
-test('an export is imported to the same rows', async () => {
-  const [from, to] = [await organization(), await organization()]
-  await from.send([session('a'), session('b', { estimated_cost: 2 }), session('c', { turn_records: [] })])
-  const lines = await asOrganization(from.orgId, () => Array.fromAsync(exportLines(database.sql, from.orgId)))
-  const records = lines
-    .join('')
-    .split('\n')
-    .filter((line) => line.includes('"type":"session"'))
-    .map((line) => JSON.parse(line))
-  expect(records).toHaveLength(3)
-  await asOrganization(to.orgId, () => writeRecords(deps(), to.orgId, records))
-  expect(await to.usage()).toEqual(await from.usage())
-  expect(await to.days()).toEqual(await from.days())
 })

@@ -64,6 +64,10 @@ function recordsOf(project: string, other: string): object[] {
     given({ pr_number: 3, project: 'elsewhere', branch: 'fix-cart' }),
     given({ repo: `acme/${project}`, pr_number: 4, branch: 'fix-cart' }),
     given({ repo: `acme/${project}`, pr_number: 5 }),
+    ...[project, 'elsewhere'].map((of) => ({
+      ...{ type: 'note', id: `note_${of === project}`, day: '2026-10-01', text: 'A note', project: of },
+    })),
+    { type: 'budget', month: '2026-10', limit: 5, project },
   ]
 }
 
