@@ -5,7 +5,7 @@ import type { App } from '../../src/server/app.ts'
 import { client, type Tenant } from '../support/api.ts'
 import { eventually, scratchFolder } from '../support/cli.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
-import { given } from '../support/risk-records.ts'
+import { given } from '../support/records.ts'
 import { asker, hooked, localApp } from '../support/webhook-api.ts'
 
 // Runs the code of docs/recipes.md, as it stands there. Languages that are not installed are skipped.

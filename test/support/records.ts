@@ -40,3 +40,23 @@ export const pullRecord = <Over extends object>(pr_number: number, over = {} as 
   created_at: AT,
   ...over,
 })
+
+export interface Risk {
+  type: 'pr_risk'
+  repo: string
+  pr_number: number
+  pr_title: string
+  files_changed: number
+  created_at: string
+  impact_score: number
+  regression_score: number
+  security_score: number
+  coupling_score: number
+}
+
+/** A pull request with the scores of another program. */
+export const given = (over: Partial<Risk> & Record<string, unknown> = {}) => ({
+  ...pullRecord(1, { pr_title: 'Fix rounding', files_changed: 3, created_at: '2026-10-01T10:00:00Z' }),
+  ...{ impact_score: 70, regression_score: 55, security_score: 60, coupling_score: 75 },
+  ...over,
+})

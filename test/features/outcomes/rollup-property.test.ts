@@ -8,7 +8,8 @@ import type { App } from '../../../src/server/app.ts'
 import { renameProject } from '../../../src/server/sync/project-write.ts'
 import { repeatingClient, tenant, testApp } from '../../support/api.ts'
 import { findDifferences, plainDatabase, type TestDatabase } from '../../support/postgres.ts'
-import { bodyOf, given, sync } from '../../support/risk-records.ts'
+import { given } from '../../support/records.ts'
+import { bodyOf, sync } from '../risk/requests.ts'
 
 // After each of several rounds of random changes the sums are those that are computed from all rows, and every way to group
 // them adds up to the same.

@@ -4,9 +4,9 @@ import type { App } from '../../../src/server/app.ts'
 import { writeRecords } from '../../../src/server/sync/write.ts'
 import { client, type Tenant, tenant, testApp } from '../../support/api.ts'
 import { findDifferences, testsDatabase } from '../../support/postgres.ts'
-import { commitRecord, pullRecord, sessionRecord } from '../../support/records.ts'
-import { type Ask, firstOf, list, type Risk, sync } from '../../support/risk-records.ts'
+import { commitRecord, pullRecord, type Risk, sessionRecord } from '../../support/records.ts'
 import { asOrganization } from '../../support/rls.ts'
+import { type Ask, firstOf, list, sync } from './requests.ts'
 
 // pr_risk records whose parts are computed: from the files of the change and what was before it.
 

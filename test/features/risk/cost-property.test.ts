@@ -3,8 +3,8 @@ import fc from 'fast-check'
 import type { App } from '../../../src/server/app.ts'
 import { repeatingClient, tenant, testApp } from '../../support/api.ts'
 import { plainDatabase, type TestDatabase } from '../../support/postgres.ts'
-import { sessionRecord } from '../../support/records.ts'
-import { bodyOf, given, sync } from '../../support/risk-records.ts'
+import { given, sessionRecord } from '../../support/records.ts'
+import { bodyOf, sync } from './requests.ts'
 
 // Compares the cost of pull requests with a naive computation over all sessions and all pull requests.
 

@@ -2,7 +2,8 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import type { App } from '../../../src/server/app.ts'
 import { repeatingClient, tenant, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
-import { type Ask, bodyOf, given, sync } from '../../support/risk-records.ts'
+import { given } from '../../support/records.ts'
+import { type Ask, bodyOf, sync } from './requests.ts'
 
 // A pull request has a cost: its sessions, and a part of each.
 

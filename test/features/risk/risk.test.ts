@@ -6,7 +6,8 @@ import type { App } from '../../../src/server/app.ts'
 import { seed } from '../../../src/server/seed/seed.ts'
 import { repeatingClient, type Tenant, tenant, testApp } from '../../support/api.ts'
 import { findDifferences, testsDatabase } from '../../support/postgres.ts'
-import { type Ask, bodyOf, firstOf, given, list, post, type Risk, sync } from '../../support/risk-records.ts'
+import { given, type Risk } from '../../support/records.ts'
+import { type Ask, bodyOf, firstOf, list, post, sync } from './requests.ts'
 
 // GET /v1/risk and the pr_risk records of sync that have the parts, against what a naive computation says.
 

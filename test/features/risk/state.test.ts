@@ -4,7 +4,8 @@ import type { App } from '../../../src/server/app.ts'
 import { exportLines } from '../../../src/server/sync/export.ts'
 import { repeatingClient, type Tenant, tenant, testApp } from '../../support/api.ts'
 import { findDifferences, testsDatabase } from '../../support/postgres.ts'
-import { type Ask, bodyOf, given, list, post, sync } from '../../support/risk-records.ts'
+import { given } from '../../support/records.ts'
+import { type Ask, bodyOf, list, post, sync } from './requests.ts'
 
 // A pull request has a state, times, commit and URL, which records may leave out.
 

@@ -27,8 +27,8 @@ interface Sent {
 type Row = Record<string, unknown> & { id?: string }
 
 /**
- * What operations answer that need what exists once and is secret: a password, an invitation, a code, a signature, an identity provider;
- * the last needs a key of a member who takes part.
+ * The answers of operations that need what exists once and is secret: a password, an invitation, a code, a signature, an identity
+ * provider; the last needs a key of a member who takes part.
  */
 const OF_SECRETS = new Map(
   Object.entries({

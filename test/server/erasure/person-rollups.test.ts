@@ -7,7 +7,7 @@ import { OUTCOME_ROLLUP } from '../../../src/features/usage/outcome-rollup.ts'
 import { TICKET_ROLLUP } from '../../../src/features/usage/rollup.ts'
 import { erasePerson } from '../../../src/server/erasure/person.ts'
 import { findDifferences, testDatabase } from '../../support/postgres.ts'
-import { given } from '../../support/risk-records.ts'
+import { given } from '../../support/records.ts'
 import { account, session } from './account.ts'
 
 // Other writers come between two transactions of an erasure, and after an erasure that was interrupted.

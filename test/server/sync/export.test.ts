@@ -3,8 +3,7 @@ import { checkRollups } from '../../../src/server/doctor/checks.ts'
 import { allResponses } from '../../support/backups.ts'
 import { changesOf, namesOf, recordsOf } from '../../support/isolation/records.ts'
 import { testsDatabase } from '../../support/postgres.ts'
-import { commitRecord, memberRecord, sessionRecord } from '../../support/records.ts'
-import { given } from '../../support/risk-records.ts'
+import { commitRecord, given, memberRecord, sessionRecord } from '../../support/records.ts'
 import { account } from '../erasure/account.ts'
 
 // An organization that imports what another one exports answers as that does.
@@ -16,7 +15,7 @@ const AT = '2025-11-10T10:00:00Z'
 const TOKENS = { input: 1_000, output: 200, cache_read: 30, cache_creation: 4 }
 const call = (started_at: string, model: string) => ({ role: 'assistant', started_at, model, tokens: TOKENS })
 
-/** What `recordsOf` has not: fields that are not given, that win over others, or that only some records have. */
+/** The fields that `recordsOf` leaves out: those that win over others, or that only some records have. */
 const FURTHER = [
   memberRecord('bob', { aliases: ['bob@home.example'], joined_at: AT }),
   { type: 'budget', month: '2025-10', limit: 1234.567891 },

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { renameProject } from '../../../src/server/sync/project-write.ts'
 import { testsDatabase } from '../../support/postgres.ts'
-import { given } from '../../support/risk-records.ts'
+import { given } from '../../support/records.ts'
 import { asOrganization } from '../../support/rls.ts'
 import { account, finding, session } from '../erasure/account.ts'
 
