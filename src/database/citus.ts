@@ -52,6 +52,7 @@ export const PLACEMENTS = {
   pr_events: 'distributed',
   pr_risks: 'distributed',
   pr_sessions: 'distributed',
+  price_rollups: 'distributed',
   // rows are not logged, and leased by every instance many times a minute: a second node would only be a detour
   rate_windows: 'local',
   reports: 'distributed',

@@ -646,6 +646,36 @@ create table pr_sessions (
 CREATE INDEX pr_sessions_by_day ON pr_sessions USING btree (org_id, day) INCLUDE (part, project, member, agent);
 CREATE INDEX pr_sessions_by_pull_request ON pr_sessions USING btree (org_id, repo, pr_number);
 
+create table price_rollups (
+  org_id text not null,
+  dims text not null,
+  grain text not null,
+  bucket date not null,
+  project text not null,
+  member text not null,
+  agent text not null,
+  vendor text not null,
+  branch text not null,
+  model text not null,
+  price text not null,
+  has_calls boolean not null,
+  calls bigint not null,
+  prompts bigint not null,
+  input bigint not null,
+  output bigint not null,
+  cache_read bigint not null,
+  cache_creation bigint not null,
+  cache_creation_1h bigint not null,
+  cost_input bigint not null,
+  cost_output bigint not null,
+  cost_cache_read bigint not null,
+  cost_cache_write_5m bigint not null,
+  cost_cache_write_1h bigint not null,
+  cost_other bigint not null,
+  constraint price_rollups_pkey PRIMARY KEY (org_id, dims, grain, bucket, project, member, agent, vendor, branch, model, price, has_calls),
+  constraint price_rollups_grain_check CHECK (grain = ANY (ARRAY['day'::text, 'month'::text]))
+);
+
 create unlogged table rate_windows (
   org_id text not null,
   minute bigint not null,

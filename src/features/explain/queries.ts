@@ -3,17 +3,18 @@ import { monthOf } from '../../base/dates.ts'
 import type { Fragment, Sql } from '../../database/client.ts'
 import { type BudgetScope, budgetInForce, daysOfScope } from '../budgets/scope-queries.ts'
 import { TELLING } from '../cost/breakdown-queries.ts'
-import { COSTS, type RangeFilters, type SumKey, type UsageFilters } from '../usage/model.ts'
-import { usageOfDays } from '../usage/sources.ts'
+import type { RangeFilters, SumKey, UsageFilters } from '../usage/model.ts'
+import { EXPLAINED } from '../usage/rollup.ts'
 import { keyOf, OTHERS, selected, teamTable } from '../usage/sums.ts'
 import type { UsedSums } from './explain.ts'
 import type { ExplainQuery } from './model.ts'
+import { priceRows } from './price-queries.ts'
 
 /** The days of a range. */
 export type Days = Required<Pick<RangeFilters, 'date_from' | 'date_to'>>
 
-const TOKENS = ['input', 'output', 'cache_read', 'cache_creation', 'cache_creation_1h']
-const SUMS = ['calls', 'prompts', ...TOKENS, ...COSTS]
+/** The number of kinds of tokens in EXPLAINED. */
+const TOKENS = 5
 
 type UsedRow = Pick<UsedSums, 'key' | 'model' | 'price'> & {
   is_after: boolean
@@ -35,25 +36,30 @@ export async function findUsed(
   const isTold = TELLING.some((name) => given[name as keyof UsageFilters] !== undefined)
   const filters = onlyMember !== null && isTold ? { ...given, member: onlyMember.id } : given
   const divided = onlyMember !== null && TELLING.includes(by as SumKey) ? onlyMember : null
-  const columns = [...new Set([by === 'team' ? 'member' : by, 'model', 'price', 'has_calls'])]
+  const key = by === 'team' ? 'member' : by
+  const isDivided = divided !== null
+  const keys = [...new Set([...(key === 'model' ? [] : [key]), ...(isDivided ? (['member'] as const) : [])])]
+  const columns = [...new Set([key, 'model', 'price', 'has_calls'])].map((name) => `u.${name}`).join(', ')
   const usedIn = (days: Days, isAfter: boolean) => sql`
+    select u.*, ${isAfter} as is_after
+    from (${priceRows(sql, orgId, { ...filters, ...days }, keys)}) u`
+  const used = sql`
     select
-      ${selected(sql, columns, (name) => `u.${name}`)}, ${isAfter} as is_after,
-      ${divided === null ? sql`true` : sql`u.member = ${divided.id}`} as is_own,
-      ${selected(sql, SUMS, (name) => `sum_bigint(u.${name})`)}
-    ${usageOfDays(sql, orgId, { ...filters, ...days }, SUMS)}
-    group by ${sql.unsafe(columns.map((name) => `u.${name}`).join(', '))}, is_own`
+      ${sql.unsafe(columns)}, u.is_after, ${divided === null ? sql`true` : sql`u.member = ${divided.id}`} as is_own,
+      ${selected(sql, EXPLAINED, (name) => `sum_bigint(u.${name})`)}
+    from (${usedIn(ranges.before, false)} union all ${usedIn(ranges.after, true)}) u
+    group by ${sql.unsafe(columns)}, u.is_after, is_own`
   const own = keyOf(sql, by as SumKey)
   // other keys are columns: their rows are summed
-  const isSummed = by !== 'team' && divided === null
+  const isSummed = by !== 'team' && !isDivided
   const rows = await sql<UsedRow[]>`
     ${by === 'team' ? sql`with ${teamTable(sql, orgId)}` : sql``}
     select
       ${divided === null ? own : sql`case when r.is_own then ${own} else ${OTHERS} end`} as key,
       r.is_after, r.has_calls, r.model, r.price,
       -- one column: rows with a column for each took three times as long to read
-      array[${sql.unsafe(SUMS.map((name) => (isSummed ? `r.${name}` : `sum_bigint(r.${name})`)).join(', '))}]::text as sums
-    from (${usedIn(ranges.before, false)} union all ${usedIn(ranges.after, true)}) r
+      array[${sql.unsafe(EXPLAINED.map((name) => (isSummed ? `r.${name}` : `sum_bigint(r.${name})`)).join(', '))}]::text as sums
+    from (${used}) r
     ${isSummed ? sql`` : sql`group by 1, 2, 3, 4, 5`}`
   // sessions of several models have a row for each, also where no call has the value of a filter
   return rows.filter(({ sums }) => /[1-9]/.test(sums)).map(usedOf)
@@ -64,7 +70,7 @@ const sumOf = (amounts: readonly bigint[]): bigint => amounts.reduce((sum, amoun
 function usedOf({ key, is_after: isAfter, has_calls, model, price, sums }: UsedRow): UsedSums {
   const [calls, prompts, ...amounts] = sums.slice(1, -1).split(',')
   const costs = amounts.map(BigInt)
-  const [input = 0n, output = 0n, read = 0n, written = 0n, hour = 0n] = costs.splice(0, TOKENS.length)
+  const [input = 0n, output = 0n, read = 0n, written = 0n, hour = 0n] = costs.splice(0, TOKENS)
   const [other = 0n] = costs.splice(-1)
   const named = { key, isAfter, model, price }
   // a session without calls says nothing of what drives its cost

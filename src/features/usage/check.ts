@@ -6,7 +6,7 @@ import { unnest } from '../../database/rows.ts'
 import { COSTS } from './model.ts'
 import { OUTCOME_ROLLUP } from './outcome-rollup.ts'
 import { pullRequestShares } from './pull-request-queries.ts'
-import { BRANCH_ROLLUP, FACET_ROLLUP, TICKET_ROLLUP, USAGE_ROLLUP } from './rollup.ts'
+import { BRANCH_ROLLUP, FACET_ROLLUP, PRICE_ROLLUP, TICKET_ROLLUP, USAGE_ROLLUP } from './rollup.ts'
 import { TICKETS } from './ticket-check.ts'
 import { endWalk, findWalked, readSessions } from './walk.ts'
 import { TRAIT_ROLLUP, WORK_ROLLUP } from './work-rollup.ts'
@@ -169,6 +169,7 @@ export const PULL_REQUEST_PARTS: DerivedTable = {
 export const usageTables = (pricer: () => Promise<Pricer>): readonly CheckedTable[] => [
   usage(pricer),
   USAGE_ROLLUP,
+  PRICE_ROLLUP,
   BRANCH_ROLLUP,
   FACET_ROLLUP,
   WORK_ROLLUP,

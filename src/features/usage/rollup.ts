@@ -1,7 +1,7 @@
 import { FACETS } from '../../analysis/usage/model.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
 import { countedProject, describeSummed, rollup } from '../../database/rollups.ts'
-import { type Dimension, USED } from './model.ts'
+import { COSTS, type Dimension, USED } from './model.ts'
 import { dividedSums, selected } from './sums.ts'
 import { TRAIT_ROLLUP, WORK_ROLLUP } from './work-rollup.ts'
 
@@ -32,17 +32,23 @@ export const GROUPINGS: Record<Grain, readonly (readonly Dimension[])[]> = {
 const usedSums = (sql: ISql, alias: 's' | 'b'): Fragment =>
   selected(sql, USED, (column) => `sum_bigint(${alias}.${column})`)
 
-/** Groups rows `s`, with their day and month, by each of the groupings that are of these columns, and sums them. */
-function grouped(sql: ISql, columns: readonly Dimension[], sums: Fragment): Fragment {
-  const list = (textOf: (column: Dimension) => string) => sql.unsafe(columns.map(textOf).join(', '))
-  const isOfTickets = columns.includes('ticket')
-  const sets = Object.entries(GROUPINGS).flatMap(([grain, groupings]) =>
-    groupings
-      .filter((grouping) => grouping.includes('ticket') === isOfTickets)
-      .map(
-        (grouping) =>
-          `(${[...(grain === 'all' ? [] : [grain]), ...grouping].map((name) => `s.${name}`).join(', ')})`,
-      ),
+interface Grouped {
+  groupings: Partial<Record<Grain, readonly (readonly string[])[]>>
+  /** All columns of the groupings, '' in rows that are not by them. */
+  columns: readonly string[]
+  /** Columns that every row is by. */
+  always?: readonly string[]
+  sums: Fragment
+}
+
+/** Groups rows `s`, with their day and month, by each of the groupings, and sums them. */
+function grouped(sql: ISql, { groupings, columns, always = [], sums }: Grouped): Fragment {
+  const list = (textOf: (column: string) => string) => sql.unsafe(columns.map(textOf).join(', '))
+  const sets = Object.entries(groupings).flatMap(([grain, ofGrain]) =>
+    ofGrain.map((grouping) => {
+      const names = [...(grain === 'all' ? [] : [grain]), ...grouping, ...always]
+      return `(${names.map((name) => `s.${name}`).join(', ')})`
+    }),
   )
   return sql`
     select
@@ -51,10 +57,20 @@ function grouped(sql: ISql, columns: readonly Dimension[], sums: Fragment): Frag
       ) as dims,
       case when grouping(s.day) = 0 then 'day' when grouping(s.month) = 0 then 'month' else 'all' end as grain,
       coalesce(s.day, s.month, date '1970-01-01') as bucket,
-      ${list((column) => `coalesce(s.${column}, '') as ${column}`)}, ${sums}, ${usedSums(sql, 's')}
+      ${list((column) => `coalesce(s.${column}, '') as ${column}`)}, ${sql.unsafe(always.map((column) => `s.${column}, `).join(''))}
+      ${sums}
     from s
     group by grouping sets (${sql.unsafe(sets.join(', '))})`
 }
+
+/** The groupings of a table with, or without, tickets. */
+const groupingsOf = (isOfTickets: boolean): Grouped['groupings'] =>
+  Object.fromEntries(
+    Object.entries(GROUPINGS).map(([grain, groupings]) => [
+      grain,
+      groupings.filter((grouping) => grouping.includes('ticket') === isOfTickets),
+    ]),
+  )
 
 /**
  * The sums of breakdowns, each row of the columns that `dims` names. Rows that are not of models count a session by its
@@ -80,17 +96,17 @@ export const USAGE_ROLLUP = rollup({
         date_trunc('month', s.day::timestamp)::date as month
       ${rows}
     )
-    ${grouped(
-      sql,
-      ['project', 'member', 'agent', 'model', 'branch'],
-      sql`
+    ${grouped(sql, {
+      groupings: groupingsOf(false),
+      columns: ['project', 'member', 'agent', 'model', 'branch'],
+      sums: sql`
         case grouping(s.model) when 0 then sum(s.sessions) else count(*) filter (where s.is_main) end as sessions,
         count(*) filter (where s.is_main) as main_sessions,
         case grouping(s.model) when 0 then sum(s.day_turns) else sum(s.main_turns) end as turns,
         sum(s.main_turns) as main_turns, sum_bigint(s.begun_cost) as begun_cost,
         sum_bigint(s.transcript_tokens) as transcript_tokens, sum_bigint(s.telemetry_tokens) as telemetry_tokens,
-        sum_bigint(least(s.transcript_tokens, s.telemetry_tokens)) as captured_tokens`,
-    )}`,
+        sum_bigint(least(s.transcript_tokens, s.telemetry_tokens)) as captured_tokens, ${usedSums(sql, 's')}`,
+    })}`,
   describe: ({ dims, grain, bucket }) => `usage of a ${grain} (${bucket}) by ${dims}`,
 })
 
@@ -117,6 +133,47 @@ export const BRANCH_ROLLUP = rollup({
     `usage of the branch ${branch || '(none)'} in ${describeSummed(project)}`,
 })
 
+/** The groupings of price_rollups. Sums of a branch are of months only: it has as many days as sessions, almost. */
+export const PRICE_GROUPINGS = {
+  month: [['agent', 'vendor'], ['project'], ['member'], ['branch']],
+  day: [['agent', 'vendor'], ['project'], ['member']],
+} as const satisfies Grouped['groupings']
+
+/** The columns of session_usage of which changes of cost are explained. */
+export const EXPLAINED = [
+  ...(['calls', 'prompts', 'input', 'output', 'cache_read', 'cache_creation', 'cache_creation_1h'] as const),
+  ...COSTS,
+]
+
+/** The sums by model and what its price was in, of sessions with calls and of others: a change of cost is explained from them. */
+export const PRICE_ROLLUP = rollup({
+  name: 'price_rollups',
+  key: [
+    ...['dims', 'grain', 'bucket', 'project', 'member', 'agent', 'vendor', 'branch'],
+    ...['model', 'price', 'has_calls'],
+  ],
+  prefix: ['dims', 'grain', 'bucket'],
+  sums: EXPLAINED,
+  rows: USAGE_ROLLUP.rows,
+  count: (sql, rows) => sql`
+    with s as materialized (
+      select
+        s.day, date_trunc('month', s.day::timestamp)::date as month, s.project, s.member, s.agent, s.vendor, s.branch,
+        s.model, s.price, s.has_calls, ${selected(sql, EXPLAINED, (column) => `s.${column}`)}
+      ${rows}
+    )
+    ${grouped(sql, {
+      groupings: PRICE_GROUPINGS,
+      columns: ['project', 'member', 'agent', 'vendor', 'branch'],
+      always: ['model', 'price', 'has_calls'],
+      sums: selected(sql, EXPLAINED, (column) => `sum_bigint(s.${column})`),
+    })}
+    -- of a model without calls there is nothing
+    having sum(${sql.unsafe(EXPLAINED.map((column) => `s.${column}`).join(' + '))}) > 0`,
+  describe: ({ dims, grain, bucket, model }) =>
+    `usage of a ${grain} (${bucket}) at prices of ${model} by ${dims}`,
+})
+
 /**
  * The sums by ticket, '' for what has none. `sessions` and `turns` count a session under each of its tickets, `main_sessions` and
  * `main_turns` under the first.
@@ -139,14 +196,15 @@ export const TICKET_ROLLUP = rollup({
         s.is_main, coalesce(t.nth, 1) = 1 as is_first, s.main_turns, ${dividedSums(sql)}
       ${rows}
     )
-    ${grouped(
-      sql,
-      ['project', 'ticket'],
-      sql`
+    ${grouped(sql, {
+      groupings: groupingsOf(true),
+      columns: ['project', 'ticket'],
+      sums: sql`
         count(*) filter (where s.is_main) as sessions,
         count(*) filter (where s.is_main and s.is_first) as main_sessions,
-        sum(s.main_turns) as turns, coalesce(sum(s.main_turns) filter (where s.is_first), 0) as main_turns`,
-    )}`,
+        sum(s.main_turns) as turns, coalesce(sum(s.main_turns) filter (where s.is_first), 0) as main_turns,
+        ${usedSums(sql, 's')}`,
+    })}`,
   describe: ({ dims, grain, bucket, ticket }) =>
     `usage of the ticket ${ticket || '(none)'} (${grain} ${bucket}) by ${dims}`,
 })
@@ -190,4 +248,7 @@ export const FACET_ROLLUP = rollup({
 /** The sums of session_facets. */
 export const FACET_ROLLUPS = [FACET_ROLLUP, TRAIT_ROLLUP]
 /** The sums of session_usage, and those. */
-export const USAGE_ROLLUPS = [USAGE_ROLLUP, BRANCH_ROLLUP, TICKET_ROLLUP, WORK_ROLLUP, ...FACET_ROLLUPS]
+export const USAGE_ROLLUPS = [
+  ...[USAGE_ROLLUP, PRICE_ROLLUP, BRANCH_ROLLUP, TICKET_ROLLUP, WORK_ROLLUP],
+  ...FACET_ROLLUPS,
+]

@@ -16,10 +16,10 @@ const SUMMED_FILTERS = ['project', 'member', 'agent', 'model', 'branch'] as cons
 
 /** Only the sessions themselves can be filtered so. */
 const UNSUMMED = ['ticket', 'min_cost', 'max_cost', 'min_quality', 'max_quality', 'has_findings'] as const
-const needsSessions = (filters: UsageFilters) => UNSUMMED.some((name) => filters[name] !== undefined)
+export const needsSessions = (filters: UsageFilters) => UNSUMMED.some((name) => filters[name] !== undefined)
 
 /** The columns of the sums that the filters need. */
-const filteredColumns = (filters: UsageFilters): Dimension[] => [
+export const filteredColumns = (filters: UsageFilters): Dimension[] => [
   ...SUMMED_FILTERS.filter((name) => filters[name] !== undefined),
   ...(filters.team === undefined ? [] : (['member'] as const)),
 ]
@@ -29,7 +29,12 @@ export const isSummed = (filters: UsageFilters): boolean =>
   !needsSessions(filters) && dimsOf(GROUPINGS.month, filteredColumns(filters)) !== undefined
 
 /** Conditions on the columns that the sums have too; of the table `alias`. */
-function summedConditions(sql: ISql, orgId: string, filters: UsageFilters, alias: 'u' | 'r' | 'f'): Fragment {
+export function summedConditions(
+  sql: ISql,
+  orgId: string,
+  filters: UsageFilters,
+  alias: 'u' | 'r' | 'f',
+): Fragment {
   const { project, member, team, agent, model, branch } = filters
   const t = sql.unsafe(alias)
   return sql`
@@ -42,7 +47,7 @@ function summedConditions(sql: ISql, orgId: string, filters: UsageFilters, alias
 }
 
 /** `from session_usage u where …`: the shares of sessions that match all filters but the days. */
-const matchingShares = (sql: ISql, orgId: string, filters: UsageFilters, facet?: Facet) => {
+export const matchingShares = (sql: ISql, orgId: string, filters: UsageFilters, facet?: Facet) => {
   const { ticket, min_cost, max_cost, min_quality, max_quality, has_findings } = filters
   return sql`
     from session_usage u
@@ -75,31 +80,9 @@ const matchingShares = (sql: ISql, orgId: string, filters: UsageFilters, facet?:
       ${has_findings === undefined ? sql`` : has_findings === 'true' ? sql`and u.findings > 0` : sql`and u.findings = 0`}`
 }
 
-const sharesIn = (sql: ISql, { from, before }: Pick<Span, 'from' | 'before'>, day = sql`u.day`) => sql`
+export const sharesIn = (sql: ISql, { from, before }: Pick<Span, 'from' | 'before'>, day = sql`u.day`) => sql`
   ${from === undefined ? sql`` : sql`and ${day} >= ${from}::date`}
   ${before === undefined ? sql`` : sql`and ${day} < ${before}::date`}`
-
-/** `from … u where …`: what matches and was used on the days, with these sums; of a facet the parts that have its value. */
-export function usageOfDays(
-  sql: ISql,
-  orgId: string,
-  filters: UsageFilters,
-  sums: readonly string[],
-): Fragment {
-  const facet = facetOf(filters, undefined)
-  const rows = sql`
-    ${matchingShares(sql, orgId, filters, facet)}
-    ${sharesIn(sql, daysOf(filters.date_from, filters.date_to))}`
-  if (facet === undefined) return rows
-  const columns = ['project', 'member', 'agent', 'model', 'branch', 'vendor', 'price', 'has_calls']
-  const { used } = shareTexts(filters, [], facet)
-  return sql`
-    from (
-      select ${selected(sql, columns, (column) => `u.${column}`)}, ${selected(sql, sums, used)}
-      ${rows}
-    ) u
-    where true`
-}
 
 /** `from session_usage u where …`: one share of each session that matches and began on these days, on its first day. */
 export const sessionsWithShares = (sql: ISql, orgId: string, filters: UsageFilters) => sql`

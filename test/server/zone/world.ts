@@ -128,6 +128,7 @@ export async function world(
         'branch_rollups',
         'facet_rollups',
         'work_rollups',
+        'price_rollups',
         'trait_rollups',
       ]) {
         const rows = await db.sql<{ text: string }[]>`

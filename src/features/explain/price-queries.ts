@@ -1,0 +1,64 @@
+import { daysOf, type Span, shortSpansOf } from '../../base/dates.ts'
+import type { Fragment, ISql } from '../../database/client.ts'
+import { facetOf, shareTexts } from '../usage/facet-sources.ts'
+import type { UsageFilters } from '../usage/model.ts'
+import { EXPLAINED, PRICE_GROUPINGS } from '../usage/rollup.ts'
+import {
+  filteredColumns,
+  matchingShares,
+  needsSessions,
+  sharesIn,
+  summedConditions,
+} from '../usage/sources.ts'
+import { dimsOf, inSpans, selected } from '../usage/sums.ts'
+
+/** The columns that usage is explained by, beside its model and price. */
+export type PriceKey = 'project' | 'member' | 'agent' | 'vendor' | 'branch'
+
+/** The columns of each row of usage by price. */
+const ALWAYS = ['model', 'price', 'has_calls']
+
+/**
+ * Rows with these columns, `ALWAYS` and `EXPLAINED`, whose sums are those of what matches and was used on the days: some rows are
+ * less than 0, and some groups have sums of 0. They are sums of months and days where those are by what is asked for.
+ */
+export function priceRows(
+  sql: ISql,
+  orgId: string,
+  filters: UsageFilters,
+  keys: readonly PriceKey[],
+): Fragment {
+  const { date_from, date_to } = filters
+  const facet = facetOf(filters, undefined)
+  const columns = [...keys, ...ALWAYS]
+  const needed = [...keys, ...filteredColumns(filters).filter((column) => column !== 'model')] as PriceKey[]
+  const dimsIn = (grain: Span['grain']) =>
+    needsSessions(filters) || facet !== undefined
+      ? undefined
+      : dimsOf<PriceKey>(PRICE_GROUPINGS[grain], needed)
+  const sharesOf = (span: Span, sign: '' | '-') => {
+    const { used } = shareTexts(filters, [], facet)
+    return sql`
+      select
+        ${selected(sql, columns, (column) => `u.${column}`)},
+        ${selected(sql, EXPLAINED, (column) => `${sign}${used(column)}::bigint`)}
+      ${matchingShares(sql, orgId, filters, facet)}
+      ${sharesIn(sql, span)}`
+  }
+  if (dimsIn('month') === undefined) return sharesOf(daysOf(date_from, date_to), '')
+  const rowsOf = (span: Span, sign: '' | '-'): Fragment => {
+    const dims = dimsIn(span.grain)
+    if (dims === undefined) return sharesOf(span, sign)
+    const rows = sql`
+      select ${selected(sql, columns, (column) => `r.${column}`)}, ${selected(sql, EXPLAINED, (column) => `${sign}r.${column}`)}
+      from price_rollups r
+      where r.org_id = ${orgId}
+        and r.dims = ${sql.unsafe(`'${dims}'`)}
+        ${summedConditions(sql, orgId, filters, 'r')}`
+    return inSpans(sql, [span], rows)
+  }
+  const { added, subtracted } = shortSpansOf(date_from, date_to)
+  return [...added.map((span) => rowsOf(span, '')), ...subtracted.map((span) => rowsOf(span, '-'))].reduce(
+    (all, more) => sql`${all} union all ${more}`,
+  )
+}
