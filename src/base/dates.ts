@@ -165,9 +165,12 @@ export function dayOf(instant: Date | string, zone: string): string {
   return isFrom(utcDay) ? utcDay : addDays(utcDay, -1)
 }
 
+/** The first instant of `2026-10-25 Europe/Berlin`, a day of a zone. */
+const startOfDay = memoize((text) => hourOf(text.slice(0, 10), 0, text.slice(11)).toISOString(), 20_000)
+
 /** The instants of a range of days of a time zone, both ends included; a bound that is undefined does not limit. */
 export function instantsOf(from: string | undefined, to: string | undefined, zone: string) {
-  const startOf = (day: string | undefined) => (day === undefined ? undefined : hourOf(day, 0, zone))
+  const startOf = (day: string | undefined) => (day === undefined ? undefined : startOfDay(`${day} ${zone}`))
   return { from: startOf(from), before: startOf(daysOf(from, to).before) }
 }
 
@@ -188,6 +191,9 @@ export function daysBetween(from: string, to: string): number {
 /** The days from one to another, both included. */
 export const daysFrom = (from: string, to: string): string[] =>
   Array.from({ length: daysBetween(from, to) + 1 }, (_, index) => addDays(from, index))
+
+const nextDay = memoize((date) => addDays(date, 1))
+const nextMonth = memoize((date) => addMonths(date, 1))
 
 export function monthOf(date: string): string {
   return `${date.slice(0, 7)}-01`
@@ -215,13 +221,13 @@ export const daysOf = (from: string | undefined, to: string | undefined): Span =
   grain: 'day',
   from,
   // LAST_DATE has no next day
-  before: to === undefined || to >= LAST_DATE ? undefined : addDays(to, 1),
+  before: to === undefined || to >= LAST_DATE ? undefined : nextDay(to),
 })
 
 /** The rollup rows that cover a range of days, both included, each day once: whole months, and single days at the ends. */
 export function spansOf(from: string | undefined, to: string | undefined): Span[] {
   const { before } = daysOf(from, to)
-  const firstMonth = from === undefined || from === monthOf(from) ? from : addMonths(from, 1)
+  const firstMonth = from === undefined || from === monthOf(from) ? from : nextMonth(from)
   const endMonth = before === undefined ? undefined : monthOf(before)
   const noWholeMonth =
     firstMonth !== undefined &&

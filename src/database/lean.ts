@@ -1,5 +1,20 @@
 import type { ISql, Sql } from './client.ts'
 
+/** The parts and values of statements up to a place: those of the same parts share one text, of which the hash is known, too. */
+class Shape {
+  text?: string
+  private readonly longer = new Map<unknown, Shape>()
+
+  /** The shape with one more part, known by its strings, or one more value. */
+  with(more: unknown): Shape {
+    return this.longer.getOrInsertComputed(more, makeShape)
+  }
+}
+
+const makeShape = () => new Shape()
+const EMPTY = new Shape()
+const VALUE = Symbol('value')
+
 /**
  * A statement or a part of one. The driver's parts are promises; a breakdown is made of sixty, which took more of the program's time
  * than all else of its request.
@@ -7,27 +22,39 @@ import type { ISql, Sql } from './client.ts'
 class Part {
   constructor(
     private readonly sql: ISql,
-    private readonly strings: readonly string[],
+    private readonly strings: readonly string[] | string,
     private readonly args: readonly unknown[],
   ) {}
 
-  /** The text with `$1`, `$2`, … for its parameters, which are added to `parameters`. */
-  text(parameters: unknown[]): string {
-    let text = this.strings[0] ?? ''
-    for (const [index, arg] of this.args.entries()) {
-      text += arg instanceof Part ? arg.text(parameters) : `$${parameters.push(arg)}`
-      text += this.strings[index + 1]
+  /** Adds the values to `parameters`. */
+  after(before: Shape, parameters: unknown[]): Shape {
+    let shape = before.with(this.strings)
+    for (const arg of this.args) {
+      if (arg instanceof Part) shape = arg.after(shape, parameters)
+      else {
+        parameters.push(arg)
+        shape = shape.with(VALUE)
+      }
     }
-    return text
+    return shape
+  }
+
+  /** The text with the next numbers for its values. */
+  text(next: () => number): string {
+    const { strings, args } = this
+    if (typeof strings === 'string') return strings
+    return strings.reduce((text, string, index) => {
+      const arg = args[index - 1]
+      return text + (arg instanceof Part ? arg.text(next) : `$${next()}`) + string
+    })
   }
 
   query() {
     const parameters: unknown[] = []
-    return this.sql.unsafe(
-      this.text(parameters),
-      parameters as never[],
-      { prepare: true, simple: false } as object,
-    )
+    const shape = this.after(EMPTY, parameters)
+    let nth = 0
+    shape.text ??= this.text(() => ++nth)
+    return this.sql.unsafe(shape.text, parameters as never[], { prepare: true, simple: false } as object)
   }
 
   // biome-ignore lint/suspicious/noThenProperty: it is sent when somebody waits for it, as the driver's
@@ -41,7 +68,7 @@ export function lean<Connection extends ISql>(sql: Connection): Connection {
   const begin = (mode: string, work: (tx: ISql) => Promise<unknown>) =>
     (sql as unknown as Sql).begin(mode, (tx) => work(lean(tx)))
   const tag = (strings: TemplateStringsArray | string, ...args: unknown[]) =>
-    new Part(sql, typeof strings === 'string' ? [`"${strings.replaceAll('"', '""')}"`] : strings, args)
-  const unsafe = (text: string) => new Part(sql, [text], [])
+    new Part(sql, typeof strings === 'string' ? `"${strings.replaceAll('"', '""')}"` : strings, args)
+  const unsafe = (text: string) => new Part(sql, text, [])
   return Object.assign(tag, { begin, unsafe }) as unknown as Connection
 }

@@ -63,7 +63,7 @@ export function queryReader(schema?: TSchema): (url: string) => Record<string, u
     const values: Record<string, unknown> = { ...missing }
     const start = url.indexOf('?')
     if (start === -1) return values
-    const seen = new Set<string>()
+    const seen: string[] = []
     for (const pair of url.slice(start + 1).split('&')) {
       const equals = pair.indexOf('=')
       const name = decodePart(equals === -1 ? pair : pair.slice(0, equals))
@@ -71,8 +71,8 @@ export function queryReader(schema?: TSchema): (url: string) => Record<string, u
       if (name === undefined || property === undefined) continue
       const raw = equals === -1 ? '' : pair.slice(equals + 1)
       if (raw === '' && !MAY_BE_EMPTY.has(name) && !property.enum?.includes('')) continue
-      values[name] = seen.has(name) ? new Error('must be given once') : readParameter(property.type, raw)
-      seen.add(name)
+      values[name] = seen.includes(name) ? new Error('must be given once') : readParameter(property.type, raw)
+      seen.push(name)
     }
     refuseCrossed(values)
     return values
