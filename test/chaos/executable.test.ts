@@ -127,7 +127,8 @@ describe.skipIf(!built)('the executable', () => {
     const startedAt = performance.now()
     child.kill('SIGTERM')
     expect(await child.exited).toBe(0)
-    expect(performance.now() - startedAt).toBeLessThan(9_000)
+    // the unfinished ones would end after 12 s and more
+    expect(performance.now() - startedAt).toBeLessThan(12_000)
     await Promise.all(unfinished)
   }, 180_000)
 

@@ -280,7 +280,8 @@ test.each([
   const sentMs = performance.now()
   child.kill('SIGTERM')
   expect(await child.exited).toBe(1)
-  expect(performance.now() - sentMs).toBeLessThan(5_000)
+  // of 100 s
+  expect(performance.now() - sentMs).toBeLessThan(50_000)
 })
 
 test(

@@ -113,8 +113,11 @@ test('one by one, no statement waits behind a slow one while another connection 
   const pool = open(2, database.url, true)
   await Promise.all([pool`select pg_sleep(0.05)`, pool`select pg_sleep(0.05)`])
   const ended: string[] = []
-  const slow = pool`select pg_sleep(0.5)`.then(() => ended.push('slow'))
+  const holder = open(1)
+  await holder`select pg_advisory_lock(1)`
+  const slow = pool`select pg_advisory_lock(1)`.then(() => ended.push('slow'))
   await Promise.all(Array.from({ length: 20 }, () => pool`select 1`.then(() => ended.push('short'))))
+  await holder.end()
   await slow
   expect(ended.indexOf('slow')).toBe(20)
   await pool.end()

@@ -9,6 +9,7 @@ import { cacheKeyOf } from '../../src/http/responses/cached-response.ts'
 import { csvSource } from '../../src/http/responses/csv.ts'
 import { createResponseCache } from '../../src/http/responses/response-cache.ts'
 import { bodyOf, client, jsonPost, limitOf, type Tenant, tenant, testApp } from '../support/api.ts'
+import { eventually } from '../support/cli.ts'
 import { testsDatabase } from '../support/postgres.ts'
 
 const database = testsDatabase()
@@ -122,11 +123,8 @@ describe('the API with a cache', () => {
     const narrow = await tenantKey(own, ['quality:read'])
     expect((await client(app, narrow)('/v1/sessions')).status).toBe(403)
     await revokeKey(database.sql, own.keyId)
-    let status = 200
-    for (const end = Date.now() + 5_000; status === 200 && Date.now() < end; await Bun.sleep(50)) {
-      status = (await ask('/v1/sessions')).status
-    }
-    expect(status).toBe(401)
+    const isRefused = (status: number) => status !== 200
+    expect(await eventually(async () => (await ask('/v1/sessions')).status, isRefused)).toBe(401)
   })
 
   test('requests answered from memory count, and are refused beyond the limit of the plan', async () => {
@@ -388,7 +386,7 @@ describe('the version reader', () => {
     await Promise.all([callIn(2, 'a'), callIn(1, 'b'), callIn(0, 'c')])
     await Promise.all(calls)
     expect(read).toEqual([3])
-    const end = performance.now() + 500
+    const end = performance.now() + 10_000
     let isDone = false
     const callOn = async () => {
       while (!isDone && performance.now() < end) await callIn(1, 'more')

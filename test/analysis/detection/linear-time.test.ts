@@ -110,13 +110,13 @@ describe('secrets are searched for in linear time', async () => {
     const count = 47_000
     const found = await findSecrets(unit.repeat(count))
     expect(found.map(({ start }) => start)).toEqual(Array.from({ length: count }, (_, n) => n * unit.length))
-  }, 10_000)
+  }, 90_000)
 
   test('a text of one line that is not Latin: the line of each secret is found', async () => {
-    const start = performance.now()
+    const start = processorMs()
     const found = await findSecrets(`…${'AKIAIOSFODNN7ABCDEFG '.repeat(190_000)}`)
     expect(found).toHaveLength(190_000)
-    expect(performance.now() - start).toBeLessThan(15_000)
+    expect(processorMs() - start).toBeLessThan(15_000)
   }, 360_000)
 
   test('a text full of base64: every run is decoded', async () => {
@@ -124,7 +124,7 @@ describe('secrets are searched for in linear time', async () => {
     const unit = `${Buffer.from('AKIAIOSFODNN7ABCDEFG').toString('base64')}\t`
     const found = await findSecrets(unit.repeat(count))
     expect(found.map(({ start }) => start)).toEqual(Array.from({ length: count }, (_, n) => n * unit.length))
-  }, 10_000)
+  }, 90_000)
 })
 
 describe('dangerous actions are searched for in linear time', () => {

@@ -105,7 +105,8 @@ describe('bodies', () => {
     await Bun.sleep(500)
     const startedAt = performance.now()
     await own.stop()
-    expect(performance.now() - startedAt).toBeLessThan(8_000)
+    // the unfinished ones would end after 12 s and more
+    expect(performance.now() - startedAt).toBeLessThan(12_000)
     const text = await stalled
     expect(text).toStartWith('HTTP/1.1 503 ')
     expect(text).toMatch(/\r\nretry-after: \d+\r\n/i)
