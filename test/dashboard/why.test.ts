@@ -1,8 +1,12 @@
-import { expect, test } from 'bun:test'
+import { afterAll, beforeAll, expect, setSystemTime, test } from 'bun:test'
 import { answerOf, CAUSES, type Cause, halvesOf } from '../../src/dashboard/why/words.ts'
 import type { Explanation } from '../../src/features/explain/model.ts'
 
 // The sentences of the page that says why cost changed.
+
+// days of another year are named with it
+beforeAll(() => void setSystemTime(new Date('2026-11-30T12:00:00Z')))
+afterAll(() => void setSystemTime())
 
 const found = (before: number, after: number, amounts: Partial<Record<Cause, number>>): Explanation => ({
   ...{ from: '2026-11-22', to: '2026-11-28', against: { from: '2026-11-15', to: '2026-11-21' } },
