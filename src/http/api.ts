@@ -21,12 +21,11 @@ import {
   refuseUnlessGranted,
   securityOf,
 } from './declared.ts'
-import { ALL } from './query.ts'
-import { queryReader, readQuery } from './query-reader.ts'
+import { ALL, queryReader, readQuery } from './query.ts'
 import type { Change, EnqueueWrite, Gate } from './queues/gate.ts'
-import type { Read } from './queues/reads.ts'
-import { CachedResponse, type Computed, cacheKeyOf } from './responses/cached-response.ts'
+import type { Read } from './queues/places.ts'
 import { csvSource, prefersCsv } from './responses/csv.ts'
+import { CachedResponse, type Computed, cacheKeyOf } from './responses/response.ts'
 import type { ResponseCache } from './responses/response-cache.ts'
 import { type CsvList, type Seen, type WholeLists, wholeQuery } from './whole-list.ts'
 

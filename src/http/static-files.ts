@@ -2,8 +2,7 @@ import { JsonText } from '../base/json-text.ts'
 import { onceResolved } from '../base/memoize.ts'
 import { packedPath } from '../base/packed-path.ts'
 import { pathOf, targetOf } from './context.ts'
-import { CachedResponse, responseOf } from './responses/cached-response.ts'
-import { etagOf, type ResponseHeaders } from './responses/response.ts'
+import { CachedResponse, etagOf, type ResponseHeaders, responseOf } from './responses/response.ts'
 
 // Files that are packed into the program.
 

@@ -55,7 +55,7 @@ import {
   type Gate,
   WRITES,
 } from '../http/queues/gate.ts'
-import { createReads } from '../http/queues/reads.ts'
+import { createReads } from '../http/queues/places.ts'
 import { createResponseCache } from '../http/responses/response-cache.ts'
 import { createWholeLists } from '../http/whole-list.ts'
 import { sentEvents } from '../webhooks/catalogue-page.ts'

@@ -9,7 +9,7 @@ import {
   findOrganization,
   listOrganizations,
 } from '../../src/accounts/organizations/queries.ts'
-import { createKeyCache } from '../../src/accounts/people/key-cache.ts'
+import { createKeyCache } from '../../src/accounts/people/callers.ts'
 import { updateOrganization } from '../../src/features/organization/queries.ts'
 import { bodyOf, client, jsonPost, tenant, testApp } from '../support/api.ts'
 import { testsDatabase } from '../support/postgres.ts'

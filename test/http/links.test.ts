@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'bun:test'
-import { linkOf } from '../../src/http/responses/links.ts'
+import { linkOf } from '../../src/http/answers.ts'
 import { client, jsonPost, repeatingClient, type Tenant, tenant, testApp } from '../support/api.ts'
 import { namesOf, storeWebhook } from '../support/isolation/records.ts'
 import { testsDatabase } from '../support/postgres.ts'

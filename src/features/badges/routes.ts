@@ -7,8 +7,8 @@ import { ApiError } from '../../base/errors.ts'
 import { isConnectionError } from '../../database/connection-errors.ts'
 import type { ReadDeps } from '../../http/api.ts'
 import { context } from '../../http/context.ts'
-import { readQuery } from '../../http/query-reader.ts'
-import { type CachedResponse, type Computed, cacheKeyOf } from '../../http/responses/cached-response.ts'
+import { readQuery } from '../../http/query.ts'
+import { type CachedResponse, type Computed, cacheKeyOf } from '../../http/responses/response.ts'
 import type { ResponseCache } from '../../http/responses/response-cache.ts'
 import {
   BADGE_KINDS,

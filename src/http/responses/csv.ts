@@ -1,7 +1,6 @@
 import type { TObject } from '@sinclair/typebox'
 import { JsonText } from '../../base/json-text.ts'
-import type { ResponseSource } from './cached-response.ts'
-import { qualitiesOf } from './response.ts'
+import { qualitiesOf, type ResponseSource } from './response.ts'
 
 // Pages of lists as CSV (RFC 4180), for clients that ask for text/csv.
 

@@ -1,5 +1,5 @@
 import type { Free } from '../queues/places.ts'
-import { type CachedResponse, type Computed, type ResponseSource, responseOf } from './cached-response.ts'
+import { type CachedResponse, type Computed, type ResponseSource, responseOf } from './response.ts'
 
 // Responses in memory are never stale. Each carries the version of its organization's data that was read before it was
 // computed; every transaction that changes what the organization's reads show moves the version. A request is given a
