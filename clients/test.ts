@@ -28,7 +28,7 @@ async function run(name: string, cmd: string[], cwd: string, more: Environment =
 }
 
 async function until(address: string): Promise<void> {
-  for (let tries = 0; tries < 600; tries++) {
+  for (let tries = 0; tries < 2_400; tries++) {
     const response = await fetch(address).catch(() => null)
     if (response?.ok) return
     await Bun.sleep(50)
@@ -154,7 +154,7 @@ async function receives(name: string, cmd: string[], key: string, env: Environme
   try {
     const unsigned = () => fetch(`http://127.0.0.1:${at}/`, { method: 'POST', body: '{}' }).catch(() => null)
     let refused = await unsigned()
-    for (let tries = 0; refused === null && tries < 200; tries++) {
+    for (let tries = 0; refused === null && tries < 1_200; tries++) {
       await Bun.sleep(50)
       refused = await unsigned()
     }

@@ -280,7 +280,7 @@ test.each([
   const sentMs = performance.now()
   child.kill('SIGTERM')
   expect(await child.exited).toBe(1)
-  // of 100 s
+  // the wait is 100 s
   expect(performance.now() - sentMs).toBeLessThan(50_000)
 })
 
