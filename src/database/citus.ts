@@ -38,6 +38,7 @@ export const PLACEMENTS = {
   finding_rollups: 'distributed',
   findings: 'distributed',
   invitations: 'reference',
+  limit_days: 'distributed',
   limit_windows: 'distributed',
   machines: 'distributed',
   member_aliases: 'distributed',

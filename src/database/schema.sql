@@ -414,6 +414,21 @@ create table invitations (
 );
 CREATE INDEX invitations_by_token ON invitations USING btree (token_hash);
 
+create table limit_days (
+  org_id text not null,
+  day date not null,
+  member text not null,
+  vendor text not null,
+  limit_name text not null,
+  scope text not null,
+  windows bigint not null,
+  hits bigint not null,
+  blocked bigint not null,
+  overage boolean not null,
+  peak_percent numeric(10,6) not null,
+  constraint limit_days_pkey PRIMARY KEY (org_id, day, member, vendor, limit_name, scope)
+);
+
 create table limit_windows (
   org_id text not null,
   owner text not null,
@@ -434,10 +449,12 @@ create table limit_windows (
   hit_at timestamp with time zone,
   overage boolean not null,
   resumed_at timestamp with time zone,
+  day date not null,
   constraint limit_windows_pkey PRIMARY KEY (org_id, owner, vendor, limit_name, scope, resets, starts)
 );
+CREATE INDEX limit_windows_by_day ON limit_windows USING btree (org_id, day, member);
+CREATE INDEX limit_windows_by_end ON limit_windows USING btree (org_id, ends, member);
 CREATE INDEX limit_windows_by_member ON limit_windows USING btree (org_id, member, vendor) WHERE hit_at IS NOT NULL;
-CREATE INDEX limit_windows_by_time ON limit_windows USING btree (org_id, last_at);
 
 create table machines (
   org_id text not null,

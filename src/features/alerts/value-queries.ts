@@ -1,10 +1,10 @@
 import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
-import { addDays, dayOf, daysFrom, daysOf } from '../../base/dates.ts'
+import { addDays, dayOf, daysOf } from '../../base/dates.ts'
 import { unitsOf } from '../../base/decimals.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
 import { personGiven } from '../../database/member-addresses.ts'
 import { summedProject, WITHOUT_PROJECT } from '../../database/rollups.ts'
-import { dayIn, inDays } from '../../database/rows.ts'
+import { inDays } from '../../database/rows.ts'
 import { forecastOf } from '../budgets/forecast.ts'
 import { countIdleSeats } from '../seats/seat-queries.ts'
 import type { Dimension } from '../usage/model.ts'
@@ -135,15 +135,16 @@ function qualityMeans(context: Context): Fragment {
 
 /** Rows of windows of limits that were hit, by the day of their first hit. */
 const limitHits = (context: Context): Fragment => {
-  const { sql, orgId, watched, from, to, zone } = context
+  const { sql, orgId, watched, from, to } = context
   const { member, team } = watched.scope
   return sql`
     select
       ${textOf(context, watched.each, 'f')} as key, '' as part,
-      ${bucketOf(sql, watched.window, dayIn(sql, sql`f.hit_at`, daysFrom(from, to), zone))} as period, count(*) as value
-    from limit_windows f
+      ${bucketOf(sql, watched.window, sql`f.day`)} as period, sum(f.hits) as value
+    from limit_days f
     where f.org_id = ${orgId}
-      ${inDays(sql, sql`f.hit_at`, { date_from: from, date_to: to }, zone)}
+      and f.day between ${from}::date and ${to}::date
+      and f.hits > 0
       ${member === undefined ? sql`` : sql`and f.member = ${personGiven(sql, orgId, member)}`}
       ${team === undefined ? sql`` : sql`and ${isOfTeam(sql, orgId, sql`f.member`, team)}`}
     group by 1, 2, 3`

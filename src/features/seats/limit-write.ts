@@ -1,10 +1,12 @@
+import { findZone } from '../../accounts/organizations/zone-queries.ts'
 import { NOTHING_WRITTEN, type WriteResult } from '../../analysis/records/changes.ts'
 import type { SyncRecord } from '../../analysis/records/records.ts'
+import { dayOf } from '../../base/dates.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
 import { unnest } from '../../database/rows.ts'
 import { findFirstKeptDay } from '../sessions/deleted-queries.ts'
-import { refreshResumed } from '../usage/resumed-write.ts'
 import { findMemberIds } from '../usage/scope-queries.ts'
+import { type MemberDay, refreshResumed, sumWindows } from '../usage/windows-write.ts'
 import { folded, reachOf, type Window, windowKey, windowsOf } from './windows.ts'
 
 const iso = (ms: number): string => new Date(ms).toISOString()
@@ -42,14 +44,15 @@ export async function writeLimits(
   const after = new Set([...byKey.values()].flat())
   const known = new Set(stored)
   const changed = [...after].filter((each) => !known.has(each))
-  await deleteWindows(
+  const deleted = await deleteWindows(
     tx,
     orgId,
     stored.filter((each) => !after.has(each)),
   )
-  await insertWindows(tx, orgId, changed)
+  const inserted = await insertWindows(tx, orgId, changed)
   const keys = new Set(changed.flatMap(({ hit_at, member }) => (hit_at === null ? [] : [member])))
   await refreshResumed(tx, orgId, { keys: [...keys] })
+  await sumWindows(tx, orgId, [...deleted, ...inserted])
   return { ...counts, createdIds: [], updatedIds: [] }
 }
 
@@ -94,9 +97,9 @@ export const windowColumns = (sql: ISql): Fragment =>
     ].join(', '),
   )
 
-async function deleteWindows(tx: ISql, orgId: string, windows: readonly Window[]): Promise<void> {
-  if (windows.length === 0) return
-  await tx`
+async function deleteWindows(tx: ISql, orgId: string, windows: readonly Window[]): Promise<MemberDay[]> {
+  if (windows.length === 0) return []
+  return await tx<MemberDay[]>`
     delete from limit_windows w
     using ${unnest(tx, windows, {
       owner: 'text',
@@ -112,16 +115,18 @@ async function deleteWindows(tx: ISql, orgId: string, windows: readonly Window[]
       and w.limit_name = n.limit_name
       and w.scope = n.scope
       and w.resets = n.resets
-      and w.starts = n.starts`
+      and w.starts = n.starts
+    returning w.member, w.day`
 }
 
-async function insertWindows(tx: ISql, orgId: string, windows: readonly Window[]): Promise<void> {
-  if (windows.length === 0) return
+async function insertWindows(tx: ISql, orgId: string, windows: readonly Window[]): Promise<MemberDay[]> {
+  if (windows.length === 0) return []
+  const zone = await findZone(tx, orgId)
   const ids = await findMemberIds(tx, orgId, [...new Set(windows.map(({ member }) => member))])
-  await tx`
+  return await tx<MemberDay[]>`
     insert into limit_windows (
       org_id, owner, vendor, limit_name, scope, resets, starts, ends, account, member, agent, plan, first_at, last_at,
-      last_percent, peak_percent, hit_at, overage
+      last_percent, peak_percent, hit_at, overage, day
     )
     select ${orgId}, n.*
     from ${unnest(tx, windows, {
@@ -142,5 +147,7 @@ async function insertWindows(tx: ISql, orgId: string, windows: readonly Window[]
       peak_percent: 'numeric',
       hit_at: ['timestamptz', ({ hit_at }) => isoOrNull(hit_at)],
       overage: 'boolean',
-    })}`
+      day: ['date', ({ hit_at, last_at }) => dayOf(new Date(hit_at ?? last_at), zone)],
+    })}
+    returning member, day`
 }

@@ -5,7 +5,7 @@ import { type JsonText, type PageRow, pageText } from '../../base/json-text.ts'
 import type { Fragment, ISql, Sql } from '../../database/client.ts'
 import { personGiven } from '../../database/member-addresses.ts'
 import type { Seen } from '../../http/whole-list.ts'
-import { windowEnd } from '../usage/resumed-write.ts'
+import { LONGEST_MS, windowEnd } from '../usage/windows-write.ts'
 import type { MySeats, Plan, PlanListQuery } from './model.ts'
 import { type PlanRow, planColumns } from './plan-write.ts'
 
@@ -130,6 +130,7 @@ export async function findMySeats(
       from limit_windows w
       where w.org_id = ${orgId}
         and w.member = ${personGiven(sql, orgId, email)}
+        and w.ends > ${new Date(now.getTime() - LONGEST_MS)}
         and ${windowEnd(sql)} > ${now}
       order by w.vendor, w.limit_name collate "C", w.scope collate "C", w.ends desc, w.owner, w.resets, w.starts`,
   ])

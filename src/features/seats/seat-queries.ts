@@ -25,7 +25,22 @@ const itemOf = (sql: Sql, hidesMembers: boolean): Fragment => sql`
     'quantity', s.quantity, 'from', s.first_day, 'to', s.last_day,
     'paid', trim_scale(round(s.paid_parts / ${PARTS}, 6)), 'cost', trim_scale(round(s.cost, 6)),
     'ratio', trim_scale(round(s.ratio, 6)), 'sessions', s.sessions, 'active_days', s.active_days,
-    'last_active_day', s.last_active_day, 'limits', s.limits,
+    'last_active_day', s.last_active_day,
+    'limits', coalesce(
+      (
+        select json_agg(
+          json_build_object(
+            'limit', l.limit_name, 'scope', nullif(l.scope, ''), 'peak_percent', trim_scale(l.peak), 'windows', l.windows,
+            'hits', l.hits, 'hours_blocked', trim_scale(round(l.hours, 6)), 'overage', l.overage, 'current', trim_scale(l.current)
+          )
+          order by l.limit_name collate "C", l.scope collate "C"
+        )
+        from unnest(s.limits) as l (
+          limit_name text, scope text, peak numeric, windows numeric, hits numeric, hours numeric, overage boolean, current numeric
+        )
+      ),
+      '[]'
+    ),
     'pool', case
       when s.pool_parts is not null then json_build_object(
         'credits', trim_scale(round(s.pool_parts / ${PARTS}, 6)), 'used', trim_scale(round(s.pool_used, 6)),

@@ -1,10 +1,7 @@
-import { addDays, dayOf, daysFrom, instantsOf } from '../../base/dates.ts'
+import { addDays, dayOf } from '../../base/dates.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
 import { memberOf } from '../../database/member-addresses.ts'
-import { dayIn } from '../../database/rows.ts'
-import { hitEnd } from '../usage/resumed-write.ts'
 import type { SeatQuery } from './model.ts'
-import { usedOnDays } from './use-queries.ts'
 
 export type Filters = { [Name in keyof SeatQuery]?: SeatQuery[Name] | undefined }
 
@@ -14,9 +11,7 @@ export interface Clock {
   zone: string
 }
 
-/** Windows of earlier days are not known. */
-const FIRST_DAY = '2020-01-01'
-
+/** Without dates the last whole days. */
 const RANGE_DAYS = 30
 /** A plan in force for fewer days is new. */
 const NEW_DAYS = 14
@@ -24,51 +19,28 @@ const NEW_DAYS = 14
 /** A day of each month is a whole number of these parts of it: the least common multiple of 28 to 31. */
 export const PARTS = 377_580
 
-/** The days of a query: without dates the last 30 whole ones. */
-function seatRange({ date_from, date_to }: Filters, today: string) {
-  const yesterday = addDays(today, -1)
-  const to = date_to ?? (date_from !== undefined && date_from > yesterday ? date_from : yesterday)
-  return { from: date_from ?? addDays(to, 1 - RANGE_DAYS), to }
-}
-
-/** The percentage of a column `l`, or `w`, as JSON. */
-const percent = (column: string) => `trim_scale(round(${column}, 6))`
-
 /** Statement parts: `seats s`, a row for each plan of the range and for what plans paid that are not known. */
 export function seatTables(sql: ISql, orgId: string, query: Filters, { now, zone }: Clock): Fragment {
+  const { date_from, date_to } = query
   const today = dayOf(now, zone)
-  const range = seatRange(query, today)
-  const { from, to } = range
-  const known = { from: from < FIRST_DAY ? FIRST_DAY : from, to: to > today ? addDays(today, 1) : to }
-  const { from: since = now, before = now } = instantsOf(known.from, known.to, zone)
-  // a window that is not over is shown with the range that ends now
-  const isNow = to >= addDays(today, -1)
-  const ofVendor = (table: 'p' | 'u' | 'w') =>
+  const yesterday = addDays(today, -1)
+  const to = date_to ?? (date_from !== undefined && date_from > yesterday ? date_from : yesterday)
+  const from = date_from ?? addDays(to, 1 - RANGE_DAYS)
+  const ofVendor = (table: 'd' | 'p' | 'u' | 'w') =>
     query.vendor === undefined ? sql`` : sql`and ${sql.unsafe(table)}.vendor = ${query.vendor}`
-  const anchor = sql`coalesce(w.hit_at, w.last_at)`
+  // a window that is not over is shown with the range that ends now
+  const openWindows = sql`
+    union all
+    select
+      w.member, w.vendor, w.limit_name, w.scope, least(w.day, ${to}::date), w.peak_percent, 0, 0, 0, w.overage, w.last_percent
+    from limit_windows w
+    where w.org_id = ${orgId}
+      and w.ends > ${now}
+      and w.resets
+      and w.day >= ${from}::date
+      ${ofVendor('w')}`
   // rows between two changes of plans are of one plan: they are summed before plans are looked for
   const segmentOf = (day: Fragment) => sql`width_bucket(${day}, (select g.starts from segments g))`
-  // the member's own plan, else seats that are shared
-  const ofPlan = sql`
-    cross join lateral (select (select g.starts from segments g)[r.segment] as day) s
-    ${memberOf(sql, orgId, sql`r.key`)}
-    left join lateral (
-      select e->>0 as id
-      from jsonb_array_elements((select o.of_key from own_plans o) -> (m.id || ' ' || r.vendor)) e
-      where s.day between (e->>1)::date and (e->>2)::date
-      limit 1
-    ) o on true
-    left join lateral (
-      select p.id
-      from shared p
-      where o.id is null
-        and p.vendor = r.vendor
-        and s.day between p.first and p.last
-      order by p.first_day, p.plan, p.id
-      limit 1
-    ) q on true`
-  const planId = sql`coalesce(o.id, q.id)`
-  const owner = sql`${planId} as plan_id, case when ${planId} is null then coalesce(m.id, '') else '' end as member_id, r.vendor`
   return sql`
     with plans_in_range as materialized (
       select p.*, greatest(p.first_day, ${from}::date) as first, least(coalesce(p.last_day, ${to}::date), ${to}::date) as last
@@ -99,71 +71,97 @@ export function seatTables(sql: ISql, orgId: string, query: Filters, { now, zone
         select p.last + 1 from plans_in_range p
       ) d
     ),
-    days as materialized (
-      select
-        u.member as key, u.vendor, ${segmentOf(sql`u.day`)} as segment, sum(u.cost) as cost,
-        sum(u.cost) filter (where u.paid_by = 'plan') as plan_cost, sum(u.cost) filter (where u.paid_by = 'api') as api_cost,
-        sum(u.sessions) as sessions, range_agg(daterange(u.day, u.day, '[]')) as active
-      from (${usedOnDays(sql, orgId, range)}) u
-      where true
-        ${ofVendor('u')}
-      group by 1, 2, 3
+    -- a bit for each day from the last one of the range back to the first that is known
+    no_days as materialized (
+      select repeat('0', ${to}::date - greatest(${from}::date, min(u.day)) + 1)::varbit as days
+      from session_usage u
+      where u.org_id = ${orgId}
     ),
     uses as materialized (
       select
-        ${owner}, coalesce(sum(case when ${planId} is null then r.plan_cost else r.cost - coalesce(r.api_cost, 0) end), 0) as cost,
-        sum(r.sessions) as sessions, range_agg(r.active) as active
-      from days r
-      ${ofPlan}
-      where ${planId} is not null
-        or r.plan_cost is not null
+        u.member as key, u.vendor, ${segmentOf(sql`u.day`)} as segment, sum(u.cost) as cost,
+        sum(u.cost) filter (where u.paid_by = 'plan') as plan_cost, sum(u.cost) filter (where u.paid_by = 'api') as api_cost,
+        -- those that began in the range
+        count(*) filter (where u.is_main) as sessions,
+        bit_or(set_bit((select n.days from no_days n), ${to}::date - u.day, 1)) as active
+      from session_usage u
+      where u.org_id = ${orgId}
+        and u.day between ${from}::date and ${to}::date
+        -- nothing tells who is paid
+        and u.vendor <> ''
+        ${ofVendor('u')}
       group by 1, 2, 3
     ),
     windows as materialized (
       select
         w.member as key, w.vendor, w.limit_name, w.scope, ${segmentOf(sql`w.day`)} as segment, max(w.peak_percent) as peak,
-        count(*) filter (where w.is_counted) as windows, count(w.hit_at) filter (where w.is_counted) as hits,
-        sum(w.hours) filter (where w.is_counted) as hours, bool_or(w.overage) as overage, max(w.current) as current
+        sum(w.windows) as windows, sum(w.hits) as hits, sum(w.blocked) as blocked, bool_or(w.overage) as overage,
+        max(w.current) as current
       from (
         select
-          w.member, w.vendor, w.limit_name, w.scope, w.peak_percent, w.overage, w.hit_at,
-          least(${dayIn(sql, anchor, daysFrom(known.from, known.to), zone)}, ${to}::date) as day, ${anchor} < ${before} as is_counted,
-          case when w.hit_at is not null then
-            extract(epoch from greatest(least(${hitEnd(sql)}, w.resumed_at) - w.hit_at, '0')) / 3600
-          end as hours,
-          case when ${isNow}::boolean and w.resets and w.ends > ${now} then w.last_percent end as current
-        from limit_windows w
-        where w.org_id = ${orgId}
-          and w.last_at >= ${since}
-          and (
-            ${anchor} < ${before}
-            or (${isNow}::boolean and w.resets and w.ends > ${now})
-          )
-          ${ofVendor('w')}
+          d.member, d.vendor, d.limit_name, d.scope, d.day, d.peak_percent, d.windows, d.hits, d.blocked, d.overage,
+          null::numeric as current
+        from limit_days d
+        where d.org_id = ${orgId}
+          and d.day between ${from}::date and ${to}::date
+          ${ofVendor('d')}
+        ${to < yesterday ? sql`` : openWindows}
       ) w
-      where w.day >= ${from}::date
       group by 1, 2, 3, 4, 5
+    ),
+    -- the member's own plan, else seats that are shared
+    owners as materialized (
+      select
+        r.key, r.vendor, r.segment, coalesce(o.id, q.id) as plan_id,
+        case when coalesce(o.id, q.id) is null then coalesce(m.id, '') else '' end as member_id
+      from (
+        select u.key, u.vendor, u.segment from uses u
+        union
+        select w.key, w.vendor, w.segment from windows w
+      ) r
+      cross join lateral (select (select g.starts from segments g)[r.segment] as day) s
+      ${memberOf(sql, orgId, sql`r.key`)}
+      left join lateral (
+        select e->>0 as id
+        from jsonb_array_elements((select o.of_key from own_plans o) -> (m.id || ' ' || r.vendor)) e
+        where s.day between (e->>1)::date and (e->>2)::date
+        limit 1
+      ) o on true
+      left join lateral (
+        select p.id
+        from shared p
+        where o.id is null
+          and p.vendor = r.vendor
+          and s.day between p.first and p.last
+        order by p.first_day, p.plan, p.id
+        limit 1
+      ) q on true
+    ),
+    used as materialized (
+      select
+        o.plan_id, o.member_id, o.vendor,
+        coalesce(sum(case when o.plan_id is null then u.plan_cost else u.cost - coalesce(u.api_cost, 0) end), 0) as cost,
+        sum(u.sessions) as sessions, bit_or(u.active) as active
+      from uses u
+      join owners o using (key, vendor, segment)
+      where o.plan_id is not null
+        or u.plan_cost is not null
+      group by 1, 2, 3
     ),
     limits as materialized (
       select
-        ${owner}, r.limit_name, r.scope, max(r.peak) as peak, sum(r.windows) as windows, sum(r.hits) as hits,
-        coalesce(sum(r.hours), 0) as hours, bool_or(r.overage) as overage, max(r.current) as current
-      from windows r
-      ${ofPlan}
+        o.plan_id, o.member_id, o.vendor, w.limit_name, w.scope, max(w.peak) as peak, sum(w.windows) as windows,
+        sum(w.hits) as hits, sum(w.blocked) / 3600000000 as hours, bool_or(w.overage) as overage, max(w.current) as current
+      from windows w
+      join owners o using (key, vendor, segment)
       group by 1, 2, 3, 4, 5
     ),
     stated as materialized (
       select
         l.plan_id, l.member_id, l.vendor, coalesce(sum(l.hits) filter (where l.limit_name = 'week'), 0) as weeks_hit,
         coalesce(sum(l.hits) filter (where l.limit_name = 'five_hour'), 0) as hours_hit,
-        json_agg(
-          json_build_object(
-            'limit', l.limit_name, 'scope', nullif(l.scope, ''), 'peak_percent', ${sql.unsafe(percent('l.peak'))},
-            'windows', l.windows, 'hits', l.hits, 'hours_blocked', ${sql.unsafe(percent('l.hours'))},
-            'overage', l.overage, 'current', ${sql.unsafe(percent('l.current'))}
-          )
-          order by l.limit_name collate "C", l.scope collate "C"
-        ) as limits
+        -- JSON takes four times as long, and is of the seats of a page only
+        array_agg((l.limit_name, l.scope, l.peak, l.windows, l.hits, l.hours, l.overage, l.current)) as limits
       from limits l
       group by 1, 2, 3
     ),
@@ -185,7 +183,7 @@ export function seatTables(sql: ISql, orgId: string, query: Filters, { now, zone
       union all
       select null, k.member_id, k.vendor, null, 0, null, null, 0, 0, null
       from (
-        select u.member_id, u.vendor from uses u where u.plan_id is null
+        select u.member_id, u.vendor from used u where u.plan_id is null
         union
         select l.member_id, l.vendor from stated l where l.plan_id is null
       ) k
@@ -193,14 +191,13 @@ export function seatTables(sql: ISql, orgId: string, query: Filters, { now, zone
     measured as (
       select
         p.*, coalesce(u.cost, 0) as cost, coalesce(u.sessions, 0) as sessions,
-        (select coalesce(sum(upper(a) - lower(a)), 0) from unnest(u.active) a) as active_days,
-        upper(u.active) - 1 as last_active_day, coalesce(l.limits, '[]') as limits, coalesce(l.weeks_hit, 0) as weeks_hit,
+        coalesce(bit_count(u.active), 0) as active_days, ${to}::date + 1 - position(b'1' in u.active) as last_active_day, l.limits, coalesce(l.weeks_hit, 0) as weeks_hit,
         coalesce(l.hours_hit, 0) as hours_hit,
         case when p.paid_parts > 0 then coalesce(u.cost, 0) * ${PARTS} / p.paid_parts end as ratio,
         sum(p.credit_parts) over pooled as pool_parts,
         case when p.vendor = 'github' then sum(coalesce(u.cost, 0)) over pooled * 100 end as pool_used
       from of_plans p
-      left join uses u
+      left join used u
         on u.vendor = p.vendor
         and coalesce(u.plan_id, '') = coalesce(p.id, '')
         and u.member_id = case when p.id is null then p.member else '' end

@@ -1,7 +1,7 @@
 import type { LimitRecord, Vendor } from '../../analysis/records/plan.ts'
 import { normalizeTimestamp } from '../../base/dates.ts'
 import { asciiLower } from '../../base/text.ts'
-import { hoursOf } from '../usage/resumed-write.ts'
+import { hoursOf } from '../usage/windows-write.ts'
 
 // The windows of limits: whatever number of observations there is of one, from whatever machine and in whatever order, it is one row.
 

@@ -2,8 +2,8 @@ import type { Fragment, ISql } from '../../database/client.ts'
 import { memberAddresses, personOf } from '../../database/member-addresses.ts'
 import { counting, moveRows, type Renaming } from '../../database/rollups.ts'
 import { unnest } from '../../database/rows.ts'
-import { refreshResumed } from './resumed-write.ts'
 import { USAGE_ROLLUPS } from './rollup.ts'
+import { type MemberDay, refreshResumed, sumWindows } from './windows-write.ts'
 import { touchWorkOf } from './work-rollup.ts'
 
 /** Sessions of one statement: some seconds at most. */
@@ -20,11 +20,13 @@ export async function updatePersons(tx: ISql, orgId: string, keys: readonly stri
   const moved = await moveKeys(tx, orgId, keys)
   const others = await moveSessions(tx, orgId, keys)
   await touchWorkOf(tx, orgId, [...moved, ...others])
-  await tx`
+  const windows = await tx<MemberDay[]>`
     update limit_windows w
     set member = ${personOf(tx, orgId, tx`w.owner`)}
     where w.org_id = ${orgId}
-      and w.member = any(${[...keys]}::text[])`
+      and w.member = any(${[...keys]}::text[])
+    returning w.member, w.day`
+  await sumWindows(tx, orgId, windows, keys)
   await refreshResumed(tx, orgId, { keys })
 }
 

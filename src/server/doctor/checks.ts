@@ -20,9 +20,9 @@ import { FINDING_TABLES } from '../../features/security/check.ts'
 import { DIRECTORIES, SESSION_ROLLUPS } from '../../features/sessions/rollup.ts'
 import { sumUnpriced } from '../../features/sessions/unpriced-queries.ts'
 import { usageTables } from '../../features/usage/check.ts'
-import { RESUMED } from '../../features/usage/resumed-write.ts'
 import { isApplied } from '../../features/usage/tickets.ts'
 import { countWalks } from '../../features/usage/walk.ts'
+import { LIMIT_TABLES } from '../../features/usage/windows-write.ts'
 import { DELIVERY_TABLES } from '../../webhooks/outbox/state.ts'
 import { DAYS } from '../zone/days-queries.ts'
 import { appliedMigrations, listTicketPatterns, sumCoverage } from './queries.ts'
@@ -44,7 +44,7 @@ const tablesOf = (pricer: () => Promise<Pricer>): readonly (readonly CheckedTabl
   [DIRECTORIES],
   RISK_TABLES,
   [COMMIT_ROLLUP],
-  [RESUMED],
+  LIMIT_TABLES,
   DELIVERY_TABLES,
 ]
 

@@ -9,6 +9,7 @@ import { dayIn } from '../../database/rows.ts'
 const TIMES = {
   sessions: 't.created_at',
   commits: 't.committed_at',
+  limit_windows: 'coalesce(t.hit_at, t.last_at)',
   pr_risks: `
     case
       when t.state = 'merged' then coalesce(t.merged_at, t.closed_at, t.created_at)
@@ -41,7 +42,7 @@ export async function waitForEver(tx: ISql): Promise<void> {
   await tx`set local lock_timeout = 0`
 }
 
-/** Writes the days of sessions, their findings, commits and pull requests again. Needs both locks of the organization. */
+/** Writes the days of sessions, their findings, commits, windows of limits and pull requests again. Needs both locks of the organization. */
 export async function writeDays(tx: ISql, orgId: string): Promise<void> {
   for (const table of Object.keys(TIMES) as Dated[]) {
     const day = await dayOfRow(tx, orgId, table)

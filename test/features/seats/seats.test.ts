@@ -3,6 +3,7 @@ import { SYSTEM } from '../../../src/accounts/audit-log/append.ts'
 import { createKey } from '../../../src/accounts/keys/queries.ts'
 import type { MySeats, Plan, Seat, SeatPage } from '../../../src/features/seats/model.ts'
 import type { App } from '../../../src/server/app.ts'
+import { checkRollups } from '../../../src/server/doctor/checks.ts'
 import { erasePerson } from '../../../src/server/erasure/person.ts'
 import { deleteExpiredSessions } from '../../../src/server/erasure/retention.ts'
 import { exportLines } from '../../../src/server/sync/export.ts'
@@ -377,6 +378,29 @@ describe('seats', () => {
     expect(await blocked()).toBe(9)
     expect(own.orgId).toBeTruthy()
   })
+
+  test('windows are of who joins later, and of their address again when they leave', async () => {
+    const { ask } = await organization([
+      limit('a', '2026-11-03T10:00:00Z', [
+        window('five_hour', 100, '2026-11-03T14:00:00Z', { hit: true }),
+        window('week', 30, '2026-11-05T14:00:00Z'),
+      ]),
+      limit('b', '2026-11-03T10:00:00Z', [window('week', 40, '2026-11-05T14:00:00Z')]),
+    ])
+    const found = async () =>
+      (await seatsOf(ask)).data.map(({ member: who, limits }) => [
+        who,
+        limits.map(({ peak_percent }) => peak_percent),
+      ])
+    expect(await found()).toEqual([[null, [100, 40]]])
+    await send(ask, [member('a')])
+    expect(await found()).toEqual([
+      [null, [40]],
+      ['user_a', [100, 30]],
+    ])
+    expect((await ask('DELETE', '/v1/members/user_a')).status).toBe(204)
+    expect(await found()).toEqual([[null, [100, 40]]])
+  })
 })
 
 describe('plans', () => {
@@ -519,5 +543,9 @@ describe('plans', () => {
     expect((await list(hidden)).map(({ member: who }) => who)).toEqual([null])
     expect((await hidden('GET', '/v1/seats?member=user_a')).status).toBe(403)
     expect((await seatsOf(ask)).data.map(({ member: who }) => who)).toEqual(['user_a'])
+  })
+
+  test('the sums of windows agree with them after all this', async () => {
+    expect((await asOwner(() => checkRollups(db.sql, false))).message).toStartWith('agree')
   })
 })

@@ -78,11 +78,17 @@ export const risks = timesOf(30, next).map((at, index) => ({
   author_email: 'ada@example.com',
   files: [{ path: 'src/a.ts', status: 'modified', additions: 1, deletions: 1 }],
 }))
+/** A window of each is counted when it was hit, else when it was seen last. */
+export const limits = timesOf(40, next).map((at, index) => ({
+  ...{ type: 'limit', vendor: 'anthropic', agent: 'claude-code', user_email: 'ada@example.com' },
+  at: at.toISOString(),
+  windows: [{ limit: 'week', scope: `s${index}`, used_percent: index, hit: index % 2 === 0 }],
+}))
 
 /** A new organization with records. */
 export async function world(
   db: TestDatabase,
-  records: readonly object[] = [...commits, ...risks, ...sessions],
+  records: readonly object[] = [...commits, ...risks, ...limits, ...sessions],
   now = NOW,
 ) {
   const own = await tenant(db.sql, { scopes: ['read', 'write', 'admin', 'audit:write', 'webhooks'] })
@@ -121,6 +127,8 @@ export async function world(
         'file_rollups',
         'commits',
         'commit_rollups',
+        'limit_windows',
+        'limit_days',
         'pr_risks',
         'pr_sessions',
         'outcome_rollups',

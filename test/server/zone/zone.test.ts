@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { addDays, daysFrom } from '../../../src/base/dates.ts'
 import { testsDatabase } from '../../support/postgres.ts'
-import { clockOf, commits, risks, sessions, world, ZONES } from './world.ts'
+import { clockOf, commits, limits, risks, sessions, world, ZONES } from './world.ts'
 
 // An organization's days by its time zone, compared with days that Intl and plain counting give.
 
@@ -60,6 +60,10 @@ describe('days of an organization', () => {
           found.flatMap(({ security_metadata: { findings } }) => findings.map(({ file }) => file)),
         )
         expect((await get(`/v1/security/heatmap?${range}`)).summary).toMatchObject({ files: files.size })
+        const seats = (await get(`/v1/seats?${range}`)).data as { limits: object[] }[]
+        expect(seats.flatMap((seat) => seat.limits)).toHaveLength(
+          limits.filter(({ at }) => dayOf(at) === day).length,
+        )
         const { total } = await get(`/v1/outcomes?by=project&${range}`)
         expect(total).toMatchObject({
           commits: commits.filter(({ committed_at }) => dayOf(committed_at) === day).length,

@@ -4,7 +4,7 @@ import { idsOf } from '../../../base/ids.ts'
 import { useGenericPlans } from '../../../database/citus.ts'
 import type { ISql } from '../../../database/client.ts'
 import { counting } from '../../../database/rollups.ts'
-import { refreshResumedOf } from '../../usage/resumed-write.ts'
+import { refreshResumedOf } from '../../usage/windows-write.ts'
 import {
   type UsedSession,
   type UsedSessions,

@@ -1,11 +1,12 @@
 import { VENDORS } from '../../analysis/usage/model.ts'
 import { asciiLower } from '../../base/text.ts'
 import type { Fragment, ISql, Sql } from '../../database/client.ts'
-import type { ProgramTable } from '../../database/derived-tables.ts'
+import type { DerivedTable, OrgId, ProgramTable } from '../../database/derived-tables.ts'
 import { personOf } from '../../database/member-addresses.ts'
 
 // A window of a limit that was hit keeps the member's next call of the vendor that succeeded, before the window's end. It is found
-// when the window or a session is written, since a list of seats would read the turns of every session around every hit.
+// when the window or a session is written, since a list of seats would read the turns of every session around every hit. Windows are
+// summed by day, since such a list would read some for each person and day.
 
 /** A session began at most this long before a hit that it has calls after. */
 const LONGEST_SESSION = '7 days'
@@ -18,6 +19,8 @@ const HOURS: Readonly<Record<string, number>> = {
   credits: 720,
   spend: 720,
 }
+/** The longest of them. */
+export const LONGEST_MS = 720 * 3_600_000
 export const hoursOf = (limit: string): number => HOURS[limit] ?? 1
 const lengthOf = (sql: ISql): Fragment =>
   sql`coalesce((${JSON.stringify(HOURS)}::text::json->>w.limit_name)::integer, 1) * interval '1 hour'`
@@ -86,7 +89,7 @@ const computed = (sql: ISql, orgId: string, { keys, from }: Touched): Fragment =
 /** Finds the next calls of windows again. Needs the organization's lock. */
 export async function refreshResumed(tx: ISql, orgId: string, touched: Touched): Promise<void> {
   if (touched.keys?.length === 0) return
-  await tx`
+  const changed = await tx<MemberDay[]>`
     update limit_windows w
     set resumed_at = c.resumed_at
     from (${computed(tx, orgId, touched)}) c
@@ -97,7 +100,9 @@ export async function refreshResumed(tx: ISql, orgId: string, touched: Touched):
       and w.scope = c.scope
       and w.resets = c.resets
       and w.starts = c.starts
-      and w.resumed_at is distinct from c.resumed_at`
+      and w.resumed_at is distinct from c.resumed_at
+    returning w.member, w.day`
+  await sumWindows(tx, orgId, changed)
 }
 
 interface Called {
@@ -115,14 +120,16 @@ export async function refreshResumedOf(tx: ISql, orgId: string, sessions: readon
 
 /** Deletes the windows of a person, by their addresses. Needs the organization's lock. */
 export async function deleteWindowsOf(tx: ISql, orgId: string, addresses: readonly string[]): Promise<void> {
-  await tx`
+  const deleted = await tx<MemberDay[]>`
     delete from limit_windows
     where org_id = ${orgId}
-      and owner = any (${addresses.map(asciiLower)}::text[])`
+      and owner = any (${addresses.map(asciiLower)}::text[])
+    returning member, day`
+  await sumWindows(tx, orgId, deleted)
 }
 
 /** The next calls, as `doctor` compares them. */
-export const RESUMED: ProgramTable = {
+const RESUMED: ProgramTable = {
   name: 'limit_windows',
   async findDiffering(sql: Sql, orgId) {
     const [row] = await sql<Record<string, string>[]>`
@@ -135,4 +142,64 @@ export const RESUMED: ProgramTable = {
   },
   rebuild: (tx, orgId) => refreshResumed(tx, orgId, {}),
   describe: ({ vendor, limit_name }) => `next call after a limit (${vendor} ${limit_name})`,
+}
+
+/** The sums of the windows by the day of their first hit, else of their last observation; `blocked` in microseconds. */
+const sumsOf = (sql: ISql, orgId: OrgId, condition = sql``): Fragment => sql`
+  select
+    w.day, w.member, w.vendor, w.limit_name, w.scope, count(*) as windows, count(w.hit_at) as hits,
+    coalesce(sum(
+      (extract(epoch from greatest(least(${hitEnd(sql)}, w.resumed_at) - w.hit_at, '0')) * 1000000)::bigint
+    ), 0)::bigint as blocked,
+    bool_or(w.overage) as overage, max(w.peak_percent) as peak_percent
+  from limit_windows w
+  where w.org_id = ${orgId}
+    ${condition}
+  group by 1, 2, 3, 4, 5
+  -- the rows of a range of days are read from fewer pages
+  order by 1`
+
+export const LIMIT_DAYS: DerivedTable = {
+  name: 'limit_days',
+  columns: [
+    ...['day', 'member', 'vendor', 'limit_name', 'scope'],
+    ...['windows', 'hits', 'blocked', 'overage', 'peak_percent'],
+  ],
+  query: sumsOf,
+  describe: ({ day, vendor, limit_name }) => `windows of a day (${day}, ${vendor} ${limit_name})`,
+}
+
+/** In the order in which they follow from each other. */
+export const LIMIT_TABLES = [RESUMED, LIMIT_DAYS]
+
+/** A person and a day on which a window of theirs counts, or has counted. */
+export interface MemberDay {
+  member: string
+  day: string
+}
+
+/** Sums the windows of these days again, of these people and of those whose they were. Needs the organization's lock. */
+export async function sumWindows(
+  tx: ISql,
+  orgId: string,
+  changed: readonly MemberDay[],
+  former: readonly string[] = [],
+): Promise<void> {
+  if (changed.length === 0) return
+  const members = new Set([...former, ...changed.map(({ member }) => member)])
+  const days = new Set(changed.map(({ day }) => day))
+  const condition = tx`and w.day = any(${[...days]}::date[]) and w.member = any(${[...members]}::text[])`
+  await sumWindowsOf(tx, orgId, condition)
+}
+
+/** The same of those that meet a condition on `w.day` and `w.member`. */
+export async function sumWindowsOf(tx: ISql, orgId: string, condition: Fragment): Promise<void> {
+  await tx`
+    delete from limit_days w
+    where w.org_id = ${orgId}
+      ${condition}`
+  await tx`
+    insert into limit_days (org_id, ${tx.unsafe(LIMIT_DAYS.columns.join(', '))})
+    select ${orgId}, q.*
+    from (${sumsOf(tx, orgId, condition)}) q`
 }
