@@ -372,7 +372,15 @@ type MyBudgetsBudget struct {
 }
 type NamedBudget struct {
 	MyBudgetsBudget
-	Name string `json:"name"` // Of the project, member or team
+	Name string `json:"name"` // Of the project, member or team; empty for the organization
+}
+type AttentionWindow struct {
+	Vendor      string  `json:"vendor"` // Who is paid
+	Limit       string  `json:"limit"`
+	Scope       *string `json:"scope"` // The family of models that it is for; null: all
+	UsedPercent float64 `json:"used_percent"`
+	ResetsAt    *string `json:"resets_at"`
+	Hit         bool    `json:"hit"`
 }
 type WebhookHealth struct {
 	ConsecutiveFailures int64   `json:"consecutive_failures"` // Since the last success
@@ -438,7 +446,8 @@ type Machine struct {
 type Attention struct {
 	Alerts         []Alert             `json:"alerts"`          // Those that fire, or miss data where they are to fire then
 	Budgets        []NamedBudget       `json:"budgets"`         // Of projects, members and teams, exceeded this month; /cost has that of the organization
-	Mine           []NamedBudget       `json:"mine"`            // Those of the member of the request and of their team
+	Mine           []NamedBudget       `json:"mine"`            // Those of the organization, the member of the request and their team
+	Windows        []AttentionWindow   `json:"windows"`         // Those that are not over
 	Endpoints      []WebhookEndpoint   `json:"endpoints"`       // Those whose last attempt failed; with the scope `webhooks`
 	Critical       AttentionCritical   `json:"critical"`        // Open critical findings; none without the scope `security:read`
 	Unpriced       []AttentionUnpriced `json:"unpriced"`        // Models without a known price in the last 30 days, those with most tokens first
@@ -1018,16 +1027,26 @@ type NewNote struct {
 	Project string `json:"project,omitempty"`
 	Team    string `json:"team,omitempty"`
 }
-type SecurityGetParams struct {
-	Project  string `json:"project,omitempty"`   // Only this project; empty: only what has none
-	DateFrom string `json:"date_from,omitempty"` // First day of the time zone, inclusive
-	DateTo   string `json:"date_to,omitempty"`   // Last day of the time zone, inclusive
-}
 type SecurityOverviewSummary struct {
 	AvgScore      float64 `json:"avg_score"` // mean of all matching sessions, 0 without any
 	MinScore      float64 `json:"min_score"` // lowest of them
 	MaxScore      float64 `json:"max_score"` // highest of them
 	TotalSessions int64   `json:"total_sessions"`
+}
+
+// SecurityOverviewFound: With `compare`: findings of the sessions, of any status.
+type SecurityOverviewFound struct {
+	Critical int64 `json:"critical"`
+	Total    int64 `json:"total"`
+}
+
+// SecurityOverviewPrevious: In the range of `compare`.
+type SecurityOverviewPrevious struct {
+	AvgScore      float64               `json:"avg_score"` // mean of all matching sessions, 0 without any
+	MinScore      float64               `json:"min_score"` // lowest of them
+	MaxScore      float64               `json:"max_score"` // highest of them
+	TotalSessions int64                 `json:"total_sessions"`
+	Found         SecurityOverviewFound `json:"found"`
 }
 type SecurityOverviewRecentSession struct {
 	ID               string           `json:"id"`
@@ -1037,6 +1056,8 @@ type SecurityOverviewRecentSession struct {
 }
 type SecurityOverview struct {
 	Summary        SecurityOverviewSummary         `json:"summary"`
+	Found          *SecurityOverviewFound          `json:"found"`           // With `compare`: findings of the sessions, of any status
+	Previous       *SecurityOverviewPrevious       `json:"previous"`        // In the range of `compare`
 	RecentSessions []SecurityOverviewRecentSession `json:"recent_sessions"` // the 10 newest of the matching sessions
 }
 type SecurityHeatmapParams struct {
@@ -1087,8 +1108,38 @@ type FindingsListParams struct {
 	DateFrom string `json:"date_from,omitempty"` // First day of the time zone, inclusive
 	DateTo   string `json:"date_to,omitempty"`   // Last day of the time zone, inclusive
 	Sort     string `json:"sort,omitempty"`      // The newest first, or the most severe and of these the newest
+	Include  string `json:"include,omitempty"`   // `counts`: also how many match by severity, and what has most of them
 }
-type ListedFindingPage = Page[ListedFinding]
+type FindingCountsSeverity struct {
+	Critical int64 `json:"critical"`
+	High     int64 `json:"high"`
+	Medium   int64 `json:"medium"`
+	Low      int64 `json:"low"`
+}
+type FindingCountsCategory struct {
+	Key      string `json:"key"`
+	Findings int64  `json:"findings"`
+}
+type FindingCountsProject struct {
+	Key      *string `json:"key"`
+	Findings int64   `json:"findings"`
+}
+type FindingCountsMember struct {
+	Key      *SessionMember `json:"key"` // Whose session it is; null where that is not known, or not shown
+	Findings int64          `json:"findings"`
+}
+
+// FindingCounts: With `include=counts`, of all pages.
+type FindingCounts struct {
+	Severity FindingCountsSeverity   `json:"severity"`
+	Category []FindingCountsCategory `json:"category"` // Categories with most of them, at most three
+	Project  []FindingCountsProject  `json:"project"`  // Projects with most of them, at most three
+	Member   []FindingCountsMember   `json:"member"`   // Members with most of them, at most three
+}
+type ListedFindingPage struct {
+	Page[ListedFinding]
+	Counts *FindingCounts `json:"counts"`
+}
 type FindingChange struct {
 	Status   *string           `json:"status,omitempty"`
 	Note     *string           `json:"note,omitempty"`
@@ -1803,17 +1854,9 @@ type MySeatsPlan struct {
 	From   string  `json:"from"`
 	To     *string `json:"to"` // Last day, inclusive; null: until further notice
 }
-type MySeatsWindow struct {
-	Vendor      string  `json:"vendor"` // Who is paid
-	Limit       string  `json:"limit"`
-	Scope       *string `json:"scope"` // The family of models that it is for; null: all
-	UsedPercent float64 `json:"used_percent"`
-	ResetsAt    *string `json:"resets_at"`
-	Hit         bool    `json:"hit"`
-}
 type MySeats struct {
-	Plans   []MySeatsPlan   `json:"plans"`
-	Windows []MySeatsWindow `json:"windows"` // Those that are not over
+	Plans   []MySeatsPlan     `json:"plans"`
+	Windows []AttentionWindow `json:"windows"` // Those that are not over
 }
 type AlertPage = Page[Alert]
 type NewDestination struct {

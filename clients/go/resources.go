@@ -190,7 +190,7 @@ func (r *NotesResource) Delete(ctx context.Context, noteID string) error {
 type SecurityResource struct{ core *core }
 
 // Get: security overview. Scope: `security:read` or `read`.
-func (r *SecurityResource) Get(ctx context.Context, params *SecurityGetParams) (*SecurityOverview, error) {
+func (r *SecurityResource) Get(ctx context.Context, params *RangeParams) (*SecurityOverview, error) {
 	return call[SecurityOverview](ctx, r.core, request{method: "GET", path: "/v1/security", query: params})
 }
 

@@ -239,8 +239,11 @@ describe.skipIf(program === null)('findings', () => {
     ] as const) {
       await page.resize(width, height)
       await visit('#/security')
-      expect((await texts('h1'))[0]).toBe(
-        '3 critical findings are open, in 2 files, the oldest 40 days; nobody has them',
+      const [open, came] = (await texts('h1'))[0]?.split('. ') ?? []
+      expect(open).toBe('3 critical findings are open, in 2 files, the oldest 40 days; nobody has them')
+      expect(came).toMatch(/^2 findings came up from .*, 1 more than from .*; 2 of them critical, 1 before$/)
+      expect((await texts('.soft'))[0]).toStartWith(
+        'Of 3 findings 3 critical; 3 secrets; most in docs (2), in sessions of ada@example.com (3). ',
       )
       expect(await texts('section[aria-label="Findings"] tbody td:first-child')).toEqual([
         ...['AWS access key', 'AWS access key', 'AWS access key'],
@@ -348,7 +351,11 @@ describe.skipIf(program === null)('Me', () => {
     expect((await texts('.totals'))[0]).toBe(
       'Cost, 30 whole days $4.00 Against the 30 before −$12.00 (−75.0%) Sessions 1',
     )
-    expect(await texts('h1')).toEqual(['Ada: 5 sessions, $50.00'])
+    expect((await texts('h1'))[0]).toMatch(/^Left in \w+: \$[\d,.]+ of the \$[\d,.]+ of the organization$/)
+    expect((await texts('.soft'))[0]).toContain('5 sessions, $50.00 in the last 16 weeks')
+    expect((await texts('main p')).join(' ')).toMatch(
+      /Your last session, .*, cost \$10\.00: 0 turns in checkout/,
+    )
     expect(await texts('h2')).toEqual(['5 sessions', '3 open findings', 'Pull requests', 'Expertise'])
     const asked = page.ownRequests().filter((url) => /\/v1\/(?!whoami)/.test(url))
     expect(

@@ -159,14 +159,14 @@ describe.skipIf(program === null)('the overview', () => {
     expect(items.filter(([text]) => /^(Alert|bob|Team)/.test(text ?? ''))).toEqual([
       ['Alert Dear month: $120.00 · firing for 0 days See the alert →', `#/alerts/${body.id}`],
       [
-        'bob is at 150.0% of its budget: $30.00 of $20.00 What costs most →',
+        'bob is at 150.0% of their budget: $30.00 of $20.00 What costs most →',
         expect.stringMatching(/^#\/cost\?range=month&member=user_/),
       ],
     ])
     // the number of alerts that fire is in the head
     await page.until(`document.querySelector('header .count')?.textContent === '1 fire'`)
     // the reader’s own: a team’s
-    expect((await texts('.tile')).at(-1)).toContain('team payments: 90.0% of $100.00')
+    expect((await texts('.tile')).at(-1)).toContain('$10.00 of the $100.00 of team payments')
     const asked = page.ownRequests().filter((url) => /\/v1\/(?!changes|whoami)/.test(url))
     expect(asked.length).toBeLessThanOrEqual(6)
     expect(page.problems.splice(0)).toEqual([])

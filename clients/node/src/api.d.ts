@@ -189,6 +189,10 @@ export interface MyBudgetsBudget {
  percent_used: number; status: 'ok' | 'warning' | 'exceeded'
 }
 export interface NamedBudget extends MyBudgetsBudget { name: string }
+export interface AttentionWindow {
+ vendor: Vendor; limit: string; scope: string | null; used_percent: number; resets_at: string | null
+ hit: boolean
+}
 export interface WebhookHealth {
  consecutive_failures: number; last_success_at: string | null; last_failure_at: string | null
  last_status_code: number | null
@@ -218,9 +222,9 @@ export interface Machine {
  sessions: number
 }
 export interface Attention {
- alerts: Alert[]; budgets: NamedBudget[]; mine: NamedBudget[]; endpoints: WebhookEndpoint[]
- critical: AttentionCritical; unpriced: AttentionUnpriced[]; silent_machines: Machine[]
- days_moved_at: string | null
+ alerts: Alert[]; budgets: NamedBudget[]; mine: NamedBudget[]; windows: AttentionWindow[]
+ endpoints: WebhookEndpoint[]; critical: AttentionCritical; unpriced: AttentionUnpriced[]
+ silent_machines: Machine[]; days_moved_at: string | null
 }
 export interface SessionsListParams extends PageParams {
  project?: string
@@ -485,19 +489,21 @@ export interface NotesListParams extends PageParams {
 export interface Note { id: string; day: string; text: string; project?: string; team?: string }
 export type NotePage = Page<Note>
 export interface NewNote { day: string; text: string; project?: string | null; team?: string | null }
-export interface SecurityGetParams {
- project?: string
- /** First day of the time zone, inclusive */ date_from?: string
- /** Last day of the time zone, inclusive */ date_to?: string
-}
 export interface SecurityOverviewSummary {
  avg_score: number; min_score: number; max_score: number; total_sessions: number
+}
+/** With `compare`: findings of the sessions, of any status */ export interface SecurityOverviewFound {
+ critical: number; total: number
+}
+/** In the range of `compare` */ export interface SecurityOverviewPrevious {
+ avg_score: number; min_score: number; max_score: number; total_sessions: number; found: SecurityOverviewFound
 }
 export interface SecurityOverviewRecentSession {
  id: string; project: string | null; created_at: string; security_metadata: SecurityMetadata
 }
 export interface SecurityOverview {
- summary: SecurityOverviewSummary; recent_sessions: SecurityOverviewRecentSession[]
+ summary: SecurityOverviewSummary; found?: SecurityOverviewFound; previous?: SecurityOverviewPrevious
+ recent_sessions: SecurityOverviewRecentSession[]
 }
 export interface SecurityHeatmapParams extends PageParams {
  project?: string; min_score?: number
@@ -520,9 +526,17 @@ export interface FindingsListParams extends PageParams {
  member?: string; status?: ListedFindingStatus; assignee?: string
  /** First day of the time zone, inclusive */ date_from?: string
  /** Last day of the time zone, inclusive */ date_to?: string
- sort?: 'created_at' | 'severity'
+ sort?: 'created_at' | 'severity'; include?: 'counts'
 }
-export type ListedFindingPage = Page<ListedFinding>
+export interface FindingCountsSeverity { critical: number; high: number; medium: number; low: number }
+export interface FindingCountsCategory { key: string; findings: number }
+export interface FindingCountsProject { key: string | null; findings: number }
+export interface FindingCountsMember { key: SessionMember | null; findings: number }
+/** With `include=counts`, of all pages */ export interface FindingCounts {
+ severity: FindingCountsSeverity; category: FindingCountsCategory[]; project: FindingCountsProject[]
+ member: FindingCountsMember[]
+}
+export interface ListedFindingPage extends Page<ListedFinding> { counts?: FindingCounts }
 export interface FindingChange { status?: ListedFindingStatus; note?: string; assignee?: string | null }
 export interface AuditListParams extends PageParams {
  action?: string; user_id?: string
@@ -829,11 +843,7 @@ export interface MySeatsPlan {
  vendor: Vendor; plan: string; from: string
  /** Last day, inclusive; null: until further notice */ to: string | null
 }
-export interface MySeatsWindow {
- vendor: Vendor; limit: string; scope: string | null; used_percent: number; resets_at: string | null
- hit: boolean
-}
-export interface MySeats { plans: MySeatsPlan[]; windows: MySeatsWindow[] }
+export interface MySeats { plans: MySeatsPlan[]; windows: AttentionWindow[] }
 export type AlertPage = Page<Alert>
 export interface NewDestination { type: 'webhook' | 'slack' | 'teams'; url?: string }
 export interface NewAlert {
@@ -969,7 +979,7 @@ export interface Resources {
   delete(note_id: string): Promise<void>
  }
  security: {
-  get(params?: SecurityGetParams): Promise<SecurityOverview>
+  get(params?: RangeParams): Promise<SecurityOverview>
   heatmap(params?: SecurityHeatmapParams): List<Heatmap>
  }
  findings: {

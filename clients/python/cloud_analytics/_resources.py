@@ -12,12 +12,13 @@ of it. agent: Only sessions of this coding agent: their `source`. branch: Only s
 on none. ticket: Only sessions of this ticket, by `ticket_pattern`; empty: of none. min_cost: Only sessions
 that cost at least this, in US dollars. max_cost: Only sessions that cost at most this, in US dollars.
 min_quality: Only sessions with at least this quality score. max_quality: Only sessions with at most this
-quality score. has_findings: Only sessions with, or without, security findings. date_from: First UTC day,
-inclusive. date_to: Last UTC day, inclusive. status: Only deliveries in this state. event: Only deliveries of
-this event. style: Shape of the badge; flat unless given. label: Text on the left instead of the
-organization's; cut after 40 characters. days: Days that count, today included. token: The organization's
-badge token, where its badges are private. project: Of this project. member: Of this member: an id, or an
-address in any case. team: Of this team.
+quality score. has_findings: Only sessions with, or without, security findings. compare: Adds `previous`, the
+same of another range: `previous`, the equally long range before, which needs both dates, or days as
+`2026-10-01..2026-10-31`. date_from: First UTC day, inclusive. date_to: Last UTC day, inclusive. status: Only
+deliveries in this state. event: Only deliveries of this event. style: Shape of the badge; flat unless given.
+label: Text on the left instead of the organization's; cut after 40 characters. days: Days that count, today
+included. token: The organization's badge token, where its badges are private. project: Of this project.
+member: Of this member: an id, or an address in any case. team: Of this team.
 """
 
 from __future__ import annotations
@@ -71,11 +72,7 @@ class Quality(Resource):
         self, params: Params = None, *, project: str = UNSET, date_from: str = UNSET, date_to: str = UNSET,
         compare: str = UNSET
     ) -> m.QualityOverview:
-        """Quality overview. Scope: `quality:read` or `read`.
-
-        compare: Adds `previous`, the same of another range: `previous`, the equally long range before, which
-        needs both dates, or days as `2026-10-01..2026-10-31`.
-        """
+        """Quality overview. Scope: `quality:read` or `read`."""
         return cast(m.QualityOverview, self._call("GET", "/v1/quality", locals()))
 
     def trend(
@@ -96,9 +93,7 @@ class Cost(Resource):
     ) -> m.CostSummary:
         """Cost summary. Scope: `cost:read` or `read`.
 
-        group_by: Length of a period in by_period. compare: Adds `previous`, the same of another range:
-        `previous`, the equally long range before, which needs both dates, or days as
-        `2026-10-01..2026-10-31`.
+        group_by: Length of a period in by_period.
         """
         return cast(m.CostSummary, self._call("GET", "/v1/cost", locals()))
 
@@ -268,7 +263,8 @@ class Notes(Resource):
 
 class Security(Resource):
     def get(
-        self, params: Params = None, *, project: str = UNSET, date_from: str = UNSET, date_to: str = UNSET
+        self, params: Params = None, *, project: str = UNSET, date_from: str = UNSET, date_to: str = UNSET,
+        compare: str = UNSET
     ) -> m.SecurityOverview:
         """Security overview. Scope: `security:read` or `read`."""
         return cast(m.SecurityOverview, self._call("GET", "/v1/security", locals()))
@@ -289,14 +285,15 @@ class Findings(Resource):
         severity: m.ListedFindingSeverity = UNSET, rule_id: str = UNSET, category: str = UNSET,
         project: str = UNSET, file: str = UNSET, member: str = UNSET, status: m.ListedFindingStatus = UNSET,
         assignee: str = UNSET, date_from: str = UNSET, date_to: str = UNSET,
-        sort: Literal["created_at", "severity"] = UNSET
+        sort: Literal["created_at", "severity"] = UNSET, include: Literal["counts"] = UNSET
     ) -> m.ListedFindingPage:
         """List findings, those of the newest sessions or the most severe first. Scope: `security:read` or `read`.
 
         severity: Only of this severity. rule_id: Only of this rule. category: Only of this category. file:
         Only in this file. member: Only in sessions of this member: an id, or an address in any case. status:
         Only of this status. assignee: Only those of this assignee: an id, or an address in any case; empty:
-        of nobody. sort: The newest first, or the most severe and of these the newest.
+        of nobody. sort: The newest first, or the most severe and of these the newest. include: `counts`: also
+        how many match by severity, and what has most of them.
         """
         return self._list(m.ListedFindingPage, "/v1/findings", locals())
 

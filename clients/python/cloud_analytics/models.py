@@ -249,7 +249,15 @@ class MyBudgetsBudget(Model):
     status: Literal["ok", "warning", "exceeded"]  # `warning`: from 80 percent on
 
 class NamedBudget(MyBudgetsBudget):
-    name: str  # Of the project, member or team
+    name: str  # Of the project, member or team; empty for the organization
+
+class AttentionWindow(Model):
+    vendor: Vendor  # Who is paid
+    limit: str
+    scope: Optional[str]  # The family of models that it is for; null: all
+    used_percent: float
+    resets_at: Optional[str]
+    hit: bool
 
 class WebhookHealth(Model):
     consecutive_failures: int  # Since the last success
@@ -312,7 +320,8 @@ class Machine(Model):
 class Attention(Model):
     alerts: List[Alert]  # Those that fire, or miss data where they are to fire then
     budgets: List[NamedBudget]  # Of projects, members and teams, exceeded this month; /cost has that of the organization
-    mine: List[NamedBudget]  # Those of the member of the request and of their team
+    mine: List[NamedBudget]  # Those of the organization, the member of the request and their team
+    windows: List[AttentionWindow]  # Those that are not over
     endpoints: List[WebhookEndpoint]  # Those whose last attempt failed; with the scope `webhooks`
     critical: AttentionCritical  # Open critical findings; none without the scope `security:read`
     unpriced: List[AttentionUnpriced]  # Models without a known price in the last 30 days, those with most tokens first
@@ -726,6 +735,19 @@ class SecurityOverviewSummary(Model):
     max_score: float  # highest of them
     total_sessions: int
 
+class SecurityOverviewFound(Model):
+    """With `compare`: findings of the sessions, of any status."""
+    critical: int
+    total: int
+
+class SecurityOverviewPrevious(Model):
+    """In the range of `compare`."""
+    avg_score: float  # mean of all matching sessions, 0 without any
+    min_score: float  # lowest of them
+    max_score: float  # highest of them
+    total_sessions: int
+    found: SecurityOverviewFound
+
 class SecurityOverviewRecentSession(Model):
     id: str
     project: Optional[str]
@@ -734,6 +756,8 @@ class SecurityOverviewRecentSession(Model):
 
 class SecurityOverview(Model):
     summary: SecurityOverviewSummary
+    found: SecurityOverviewFound  # With `compare`: findings of the sessions, of any status; absent where there is none
+    previous: SecurityOverviewPrevious  # In the range of `compare`; absent where there is none
     recent_sessions: List[SecurityOverviewRecentSession]  # the 10 newest of the matching sessions
 
 class HeatmapFileFindings(Model):
@@ -761,8 +785,33 @@ class HeatmapSummary(Model):
 class Heatmap(Page["HeatmapFile"]):
     summary: HeatmapSummary
 
+class FindingCountsSeverity(Model):
+    critical: int
+    high: int
+    medium: int
+    low: int
+
+class FindingCountsCategory(Model):
+    key: str
+    findings: int
+
+class FindingCountsProject(Model):
+    key: Optional[str]
+    findings: int
+
+class FindingCountsMember(Model):
+    key: Optional[SessionMember]  # Whose session it is; null where that is not known, or not shown
+    findings: int
+
+class FindingCounts(Model):
+    """With `include=counts`, of all pages."""
+    severity: FindingCountsSeverity
+    category: List[FindingCountsCategory]  # Categories with most of them, at most three
+    project: List[FindingCountsProject]  # Projects with most of them, at most three
+    member: List[FindingCountsMember]  # Members with most of them, at most three
+
 class ListedFindingPage(Page["ListedFinding"]):
-    """A page of ListedFinding."""
+    counts: FindingCounts  # absent where there is none
 
 class AuditEntry(Model):
     id: str
@@ -1261,17 +1310,9 @@ class MySeatsPlan(Model):
     # ["from"]: str
     to: Optional[str]  # Last day, inclusive; null: until further notice
 
-class MySeatsWindow(Model):
-    vendor: Vendor  # Who is paid
-    limit: str
-    scope: Optional[str]  # The family of models that it is for; null: all
-    used_percent: float
-    resets_at: Optional[str]
-    hit: bool
-
 class MySeats(Model):
     plans: List[MySeatsPlan]
-    windows: List[MySeatsWindow]  # Those that are not over
+    windows: List[AttentionWindow]  # Those that are not over
 
 class AlertPage(Page["Alert"]):
     """A page of Alert."""

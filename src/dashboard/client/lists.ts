@@ -29,9 +29,11 @@ export function getKept<Body>(path: string, keptMs = KEPT_MS): Promise<Body> {
   return body
 }
 
-/** Loads what needs attention. */
-export const useAttention = (): Loaded<Attention> =>
-  useLoaded('attention', () => getKept<Attention>('/attention', CHANGED_MS))
+/** Loads what needs attention, where it is needed. */
+export const useAttention = (isNeeded = true): Loaded<Attention | undefined> =>
+  useLoaded(`attention ${isNeeded}`, async () =>
+    isNeeded ? await getKept<Attention>('/attention', CHANGED_MS) : undefined,
+  )
 
 /** The number of alerts that fire: asked for once the page has loaded, unless it is known. */
 export function useAlertCount(): number {

@@ -9,7 +9,6 @@ import { addDays, monthOf, type Range, rangeBefore, today, wholeDays } from '../
 import {
   countOf,
   formatDollars,
-  formatPercent,
   formatPoints,
   formatRange,
   formatScore,
@@ -26,6 +25,7 @@ import { Ready } from '../frame/answer.tsx'
 import { Bar } from '../frame/bar.tsx'
 import { keptOf } from '../frame/kept.ts'
 import { comparedWith } from '../pages/breakdown.ts'
+import { saidOfLeft, saidOfWindows } from '../pages/spend-words.ts'
 import { Show } from '../parts/show.tsx'
 import { type Days, EachDay, Morning, monthBudget } from './days.tsx'
 import { DaysMoved } from './days-moved.tsx'
@@ -124,16 +124,15 @@ export function OverviewPage({ route: { query }, who }: PageProps) {
                               unit={`in ${OWN_DAYS} days, ${countOf(mine.value.total.sessions, 'session')}`}
                             >
                               {attention.state !== 'failed' &&
-                                attention.value?.mine.map(
-                                  ({ name, scope, percent_used, limit, current_cost }) => (
-                                    <div key={name}>
-                                      {scope.team === undefined ? 'your budget' : `team ${name}`}:{' '}
-                                      {formatPercent(percent_used)} of {formatDollars(limit)}
-                                      {current_cost < limit &&
-                                        `, ${formatDollars(limit - current_cost)} left`}
-                                    </div>
+                                attention.value !== undefined &&
+                                [
+                                  saidOfLeft(
+                                    attention.value.mine.filter(({ scope }) => Object.keys(scope).length > 0),
                                   ),
-                                )}
+                                  saidOfWindows(attention.value.windows),
+                                ]
+                                  .filter((text) => text !== '')
+                                  .map((text) => <div key={text}>{text}</div>)}
                             </Tile>
                           )}
                         </div>

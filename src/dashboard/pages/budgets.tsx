@@ -268,5 +268,14 @@ function sentenceOf(
     exceeded.length === 0
       ? `None ${of} is exceeded; most is spent of ${named(used.slice(0, 1))}`
       : `${exceeded.length} ${of} ${exceeded.length === 1 ? 'is' : 'are'} exceeded: ${named(exceeded)}`
-  return ahead.length === 0 ? first : `${first}; ${ahead.length} will be: ${named(ahead)}`
+  const left = used
+    .filter(({ status }) => status !== 'exceeded')
+    .sort((one, other) => Object.keys(one.scope).length - Object.keys(other.scope).length)
+  return [
+    first,
+    ...(ahead.length === 0 ? [] : [`; ${ahead.length} will be: ${named(ahead)}`]),
+    ...(left.length === 0
+      ? []
+      : [`. Left: ${named(left, ({ limit, current_cost }) => formatDollars(limit - current_cost))}`]),
+  ].join('')
 }

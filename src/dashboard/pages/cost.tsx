@@ -2,7 +2,15 @@ import type { Breakdown, BreakdownItem } from '../../features/cost/breakdown-mod
 import { PeriodChart } from '../charts/period-chart.tsx'
 import { loadedOf, useApi, useAsked } from '../client/api.ts'
 import { daysOfPeriod, isMonth, openPeriod, today } from '../client/days.ts'
-import { countOf, formatCompact, formatDollars, formatMonth, inRange, pluralOf } from '../client/format.ts'
+import {
+  countOf,
+  formatCompact,
+  formatDollars,
+  formatMonth,
+  formatShare,
+  inRange,
+  pluralOf,
+} from '../client/format.ts'
 import { linkTo, NONE } from '../client/links.ts'
 import { type Person, useNames } from '../client/lists.ts'
 import { isAdmin, type PageProps } from '../client/page-props.ts'
@@ -91,6 +99,11 @@ export function CostPage({ route, who }: PageProps) {
   const withoutBudget = costs?.without && ` ${subject} has no budget for ${formatMonth(costs.without.from)}. `
   /** The last row of the table. */
   const sum = total && { ...total, key: null, share: 1 }
+  // the first page has it where the most costly are the first
+  const isByCost =
+    query.get('page') === null && (query.get('sort') ?? 'cost') === 'cost' && query.get('order') !== 'asc'
+  const most =
+    isByCost && table.andBy === undefined && (known?.pagination.total ?? 0) > 1 ? known?.data[0] : undefined
   const hasUnpriced = (total?.unpriced_tokens ?? 0) > 0
   const nameOf = (key: string | null) => (key === null ? NONE : (members.get(key)?.name ?? key))
   /** An address says more than an id in the field of the filter. Of what has no key what has no project or team is found. */
@@ -170,6 +183,8 @@ export function CostPage({ route, who }: PageProps) {
                 {month !== undefined && isMonth(range) && saidOfBudget(month, true)}
                 {compared && changed?.total && moreOrLess(changed.total, compared)}.
                 {isMonth(range) && withoutBudget}
+                {most !== undefined &&
+                  ` The ${table.by} with most: ${nameOf(most.key)}, ${formatDollars(most.cost)} (${formatShare(most.share)}).`}
               </Answer>
             )}
             {hasUnpriced && <Unpriced filters={{ ...filters, ...dates }} />}

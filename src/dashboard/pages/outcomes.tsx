@@ -263,8 +263,8 @@ const columnsOf = (by: Group, members: ReadonlyMap<string | null, Person>): read
     number: ({ pull_requests: { open, closed } }) => `${formatWhole(open)} / ${formatWhole(closed)}`,
   },
   dollarColumn('Cost', 'cost'),
-  shareColumn('Of it linked', 'linked_share'),
-  dollarColumn('Its pull requests cost', 'linked_cost'),
+  shareColumn('Linked', 'linked_share'),
+  dollarColumn('Pull requests cost', 'linked_cost'),
   { name: 'Per merged', number: (one) => orUnknown(saidPerMerged(one), formatDollars) },
   wholeColumn('Commits', 'commits'),
   wholeColumn('Agents’ lines', 'ai_lines'),
@@ -282,10 +282,10 @@ function Definitions() {
       <ul>
         <li>A pull request counts in the period in which it was merged or closed, else opened.</li>
         <li>
-          “Of it linked” is the share of this cost that belongs to any pull request. The rest was not lost:
-          not all work ends in one. “Its pull requests cost” has their sessions, whenever these were; a
-          session of several is divided. “Per merged” divides it by those merged, so that closed ones are paid
-          for too; it is said where half of the cost is linked.
+          “Linked” is the share of this cost that belongs to any pull request. The rest was not lost: not all
+          work ends in one. “Pull requests cost” has their sessions, whenever these were; a session of several
+          is divided. “Per merged” divides it by those merged, so that closed ones are paid for too; it is
+          said where half of the cost is linked.
         </li>
         <li>
           Agents’ lines are added lines that a session’s edits wrote: a lower bound. After 14 and 30 days is

@@ -8,9 +8,9 @@ import { PeriodChart } from '../charts/period-chart.tsx'
 import { getJson, type Loaded, loadedOf, type Page, pathOf, useApi, useLoaded } from '../client/api.ts'
 import { syncCommand } from '../client/base.ts'
 import { addDays, daysOfPeriod, openPeriod, today, weekOf, wholeDays } from '../client/days.ts'
-import { countOf, formatDollars, formatWhole } from '../client/format.ts'
-import { linkTo } from '../client/links.ts'
-import { useMembers } from '../client/lists.ts'
+import { countOf, formatDollars, formatScore, formatWhole } from '../client/format.ts'
+import { linkTo, type Query } from '../client/links.ts'
+import { useAttention, useMembers } from '../client/lists.ts'
 import type { PageProps } from '../client/page-props.ts'
 import { Answer, Ready } from '../frame/answer.tsx'
 import { PLAIN_SESSION_COLUMNS, UNKNOWN } from '../parts/columns.tsx'
@@ -20,10 +20,12 @@ import { Back } from '../parts/link.tsx'
 import { Paged } from '../parts/list.tsx'
 import { Empty, Later, Show } from '../parts/show.tsx'
 import { Table } from '../parts/table.tsx'
+import { Time } from '../parts/time.tsx'
 import { useStack } from './breakdown.ts'
 import { Change } from './cost-columns.tsx'
 import { EXPERTISE } from './expertise.tsx'
 import { Totals } from './outcomes.tsx'
+import { saidOfLeft, saidOfWindows } from './spend-words.ts'
 
 /** Weeks up to this one: one request has the five models of each that cost most. */
 const WEEKS = 16
@@ -37,22 +39,26 @@ interface PersonProps {
   me?: WhoAmI['member']
 }
 
-export const MePage = ({ who: { member } }: PageProps) =>
-  member === null ? (
-    <>
-      <h1>Me</h1>
-      <p class="note">This key belongs to nobody: sign in with a password to see what is yours.</p>
-    </>
-  ) : (
-    <PersonPage key={member.id} id={member.id} me={member} />
+export function MePage({ who: { member } }: PageProps) {
+  const attention = useAttention()
+  if (member !== null) return <PersonPage key={member.id} id={member.id} me={member} />
+  return (
+    <Ready of={[attention]}>
+      {() => (
+        <Answer soft="This key belongs to nobody: sign in with a password to see what is yours.">
+          {saidOfLeft(loadedOf(attention)?.mine ?? [])}
+        </Answer>
+      )}
+    </Ready>
   )
+}
 
 /** One person: what their sessions cost, what was found in them, what became of them, and what they know. */
 export function PersonPage({ id, me = null }: PersonProps) {
   const range = { from: addDays(weekOf(today()), -7 * (WEEKS - 1)), to: today() }
   const filters = { member: id, date_from: range.from, date_to: range.to }
   const stack = useStack('model', 'week', range, { member: id })
-  const outcomes = useApi<Outcomes>('/outcomes', { ...filters, per_page: 1 })
+  const attention = useAttention(me !== null)
   const sessions = useApi<Page<SessionListItem>>('/sessions', {
     ...{ ...filters, include: 'details', per_page: NEWEST },
   })
@@ -68,6 +74,8 @@ export function PersonPage({ id, me = null }: PersonProps) {
     me === null ? null : await getJson<Breakdown>(byMember, { signal }),
   )
   const known = loadedOf(sessions)
+  const last = known?.data[0]
+  const mine = loadedOf(attention)
   const costs = loadedOf(stack)?.series.flatMap(({ values }) => values)
   // the answers that are there anyway name most people
   const expert = loadedOf(expertise)?.data.find((one) => one.user_id === id)
@@ -80,26 +88,53 @@ export function PersonPage({ id, me = null }: PersonProps) {
       : expert !== undefined && email != null
         ? { name: expert.display_name, email }
         : listed
+  const sums = [
+    ...(known === undefined ? [] : [countOf(known.pagination.total, 'session')]),
+    ...(costs === undefined ? [] : [formatDollars(costs.reduce((sum, value) => sum + value, 0))]),
+  ].join(', ')
   const isLookedAt = known?.pagination.total !== 0
   const links = { member: person?.email ?? id, ...range }
   return (
     <>
       {me === null && <Back to="team">All members</Back>}
-      <Ready of={[stack, outcomes, sessions, expertise, findings, others]}>
+      <Ready of={[stack, attention, sessions, expertise, findings, others]}>
         {() => (
           <>
             <Answer
               soft={
                 <>
-                  {person !== undefined && <bdi>{person.email}; </bdi>}the last {WEEKS} weeks. Costs are list
-                  prices.
+                  {person !== undefined && <bdi>{person.email}; </bdi>}
+                  {mine !== undefined && mine.mine.length > 0 && `${sums} in `}the last {WEEKS} weeks. Costs
+                  are list prices.
                 </>
               }
             >
-              <bdi>{person?.name ?? id}</bdi>
-              {known !== undefined && `: ${countOf(known.pagination.total, 'session')}`}
-              {costs !== undefined && `, ${formatDollars(costs.reduce((sum, value) => sum + value, 0))}`}
+              {mine !== undefined && mine.mine.length > 0 ? (
+                saidOfLeft(mine.mine)
+              ) : (
+                <>
+                  <bdi>{person?.name ?? id}</bdi>: {sums}
+                </>
+              )}
             </Answer>
+            {mine !== undefined && mine.windows.length > 0 && <p>{saidOfWindows(mine.windows)}.</p>}
+            {last !== undefined && (
+              <p>
+                {me === null ? 'The' : 'Your'} last session,{' '}
+                <a href={linkTo('sessions', {}, last.id)}>
+                  <Time at={last.created_at} />
+                </a>
+                , cost {formatDollars(last.estimated_cost)}: {countOf(last.turns, 'turn')} in{' '}
+                <bdi>{last.project_name ?? 'no project'}</bdi>
+                {last.branch != null && (
+                  <>
+                    {' '}
+                    on <bdi>{last.branch}</bdi>
+                  </>
+                )}
+                , quality {formatScore(last.quality_score)} of 100.
+              </p>
+            )}
             {me !== null && <Compared id={id} loaded={others} />}
             <Show loaded={stack} what="cost">
               {({ periods, series }) =>
@@ -151,9 +186,13 @@ export function PersonPage({ id, me = null }: PersonProps) {
               )}
             </Show>
             <h2>Pull requests</h2>
-            <Show loaded={outcomes} what="pull requests">
-              {({ total }) => <Totals total={total} />}
-            </Show>
+            {me === null ? (
+              <Merged filters={filters} />
+            ) : (
+              <Later summary="What became of them">
+                <Merged filters={filters} />
+              </Later>
+            )}
             <h2>Expertise</h2>
             {me === null ? (
               <Domains id={id} loaded={expertise} />
@@ -168,6 +207,13 @@ export function PersonPage({ id, me = null }: PersonProps) {
     </>
   )
 }
+
+/** Shows what became of the person's pull requests. */
+const Merged = ({ filters }: { filters: Query }) => (
+  <Show loaded={useApi<Outcomes>('/outcomes', { ...filters, per_page: 1 })} what="pull requests">
+    {({ total }) => <Totals total={total} />}
+  </Show>
+)
 
 function Domains({ id, loaded }: { id: string; loaded: Loaded<Pick<Expertise, 'data'>> }) {
   return (

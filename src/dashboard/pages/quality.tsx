@@ -14,6 +14,7 @@ import { SESSION_COLUMNS, UNKNOWN } from '../parts/columns.tsx'
 import { NotesForm, noteTexts, useChartNotes } from '../parts/notes.tsx'
 import { NoSessions, Show } from '../parts/show.tsx'
 import { Table } from '../parts/table.tsx'
+import { comparedWith } from './breakdown.ts'
 
 /** Points of the chart at most; months, however many. */
 const MAX_POINTS = 62
@@ -32,13 +33,10 @@ export function QualityPage({ route: { query }, who }: PageProps) {
   const filters = { project, ...datesOf(query) }
   const granularity = finestGranularity(range, MAX_POINTS)
   const compared = comparedOf(query)
-  const days = (part: 'now' | 'before') => ({
-    project,
-    date_from: (compared ?? { now: range, before: range })[part].from,
-    date_to: (compared ?? { now: range, before: range })[part].to,
+  const { from, to } = compared?.now ?? range
+  const overview = useApi<QualityOverview>('/quality', {
+    ...{ project, date_from: from, date_to: to, compare: comparedWith(compared) },
   })
-  const now = useApi<QualityOverview>('/quality', days('now'))
-  const before = useApi<QualityOverview>('/quality', days('before'))
   const trend = useApi<QualityTrend>('/quality/trend', { ...filters, granularity, include: 'quartiles' })
   const lowest = { ...filters, max_quality: LOW, sort: 'quality_score', order: 'asc' }
   const low = useApi<Page<SessionListItem>>('/sessions', { ...lowest, include: 'details', per_page: LISTED })
@@ -58,7 +56,7 @@ export function QualityPage({ route: { query }, who }: PageProps) {
         hasAgainst
         csv={{ path: '/sessions', query: { ...lowest, include: 'details' }, name: 'low-quality' }}
       />
-      <Ready of={[now, before, trend, low]}>
+      <Ready of={[overview, trend, low]}>
         {() => (
           <>
             <Answer
@@ -70,7 +68,7 @@ export function QualityPage({ route: { query }, who }: PageProps) {
                 </>
               }
             >
-              {sentenceOf(now, before, compared && formatRange(compared.before))}
+              {sentenceOf(overview, compared && formatRange(compared.before))}
               {lowCount !== undefined && lowCount > 0 && (
                 <>
                   ; <a href={lowLink}>{countOf(lowCount, 'session')}</a> at {LOW} or below
@@ -115,14 +113,10 @@ export function QualityPage({ route: { query }, who }: PageProps) {
 }
 
 /** `76.5 of 100, −1.2 points against 1–29 Oct`. */
-function sentenceOf(
-  now: Loaded<QualityOverview>,
-  before: Loaded<QualityOverview>,
-  against: string | undefined,
-): string {
-  const value = loadedOf(now)
+function sentenceOf(overview: Loaded<QualityOverview>, against: string | undefined): string {
+  const value = loadedOf(overview)
   if (value === undefined || value.total_sessions === 0) return 'No session has a score in these days'
-  const was = loadedOf(before)
+  const { previous: was } = value
   const score = `Sessions have ${formatScore(value.average_score)} of 100 on average`
   if (was === undefined || was.total_sessions === 0 || against === undefined) return score
   const change = formatPoints(value.average_score, was.average_score)

@@ -1,11 +1,12 @@
-import type { ListedFinding } from '../../features/security/finding-model.ts'
+import type { FindingPage, ListedFinding } from '../../features/security/finding-model.ts'
 import type { Heatmap, HeatmapFile, SecurityOverview } from '../../features/security/model.ts'
-import { type Loaded, loadedOf, type Page, useApi } from '../client/api.ts'
-import { countOf, daysAgo, formatScore, formatWhole } from '../client/format.ts'
+import { getJson, type Loaded, loadedOf, type Page, pathOf, useApi, useLoaded } from '../client/api.ts'
+import { type Range, rangeBefore, wholeDays } from '../client/days.ts'
+import { countOf, daysAgo, formatScore, formatWhole, inRange } from '../client/format.ts'
 import { linkTo, NONE } from '../client/links.ts'
 import type { PageProps } from '../client/page-props.ts'
-import { datesOf } from '../client/ranges.ts'
-import { setQuery } from '../client/router.ts'
+import { comparedOf, datesOf, rangeKeyOf } from '../client/ranges.ts'
+import { linkHere, setQuery, useHere } from '../client/router.ts'
 import { Answer, Ready } from '../frame/answer.tsx'
 import { Bar } from '../frame/bar.tsx'
 import { keptOf } from '../frame/kept.ts'
@@ -24,6 +25,12 @@ const FILTERS = ['project', 'severity', 'assignee', 'member', 'rule_id', 'file']
 const STATUSES = ['open', 'fixed', 'accepted', 'dismissed', 'any'] as const
 /** Open findings that one request has: with more, files and age are those of the most severe. */
 const LISTED = 100
+/** Without a chosen range these whole days are compared with as many before. */
+const DAYS = 30
+/** The names of categories in the plural. */
+const CATEGORIES: Readonly<Record<string, string>> = {
+  ...{ secret: 'secrets', command: 'dangerous commands', file: 'risky files', mode: 'risky modes' },
+}
 
 /** Tells what was found, where, since when and who has it; an admin and the assignee say what became of it. */
 export function SecurityPage({ route: { query }, who }: PageProps) {
@@ -33,7 +40,7 @@ export function SecurityPage({ route: { query }, who }: PageProps) {
   const chosen = pick(query, ...FILTERS, 'page')
   const sort = query.get('sort') ?? 'severity'
   const list = { ...chosen, ...dates, status: status === 'any' ? undefined : status, sort, per_page: 25 }
-  const findings = useApi<Page<ListedFinding>>('/findings', list, changes.count)
+  const findings = useApi<FindingPage>('/findings', { ...list, include: 'counts' }, changes.count)
   const kept = { project: chosen.project, ...dates }
   const critical = useApi<Page<ListedFinding>>(
     '/findings',
@@ -47,6 +54,17 @@ export function SecurityPage({ route: { query }, who }: PageProps) {
     changes.count,
   )
   const overview = useApi<SecurityOverview>('/security', kept)
+  const days =
+    rangeKeyOf(query, 'all') === 'all'
+      ? { now: wholeDays(DAYS), before: rangeBefore(wholeDays(DAYS)) }
+      : comparedOf(query, 'all')
+  const change = useLoaded(JSON.stringify([days, chosen.project]), async (signal) => {
+    if (days === undefined) return undefined
+    const { now, before } = days
+    const dates = { date_from: now.from, date_to: now.to, compare: `${before.from}..${before.to}` }
+    const path = pathOf('/security', { project: chosen.project, ...dates })
+    return foundSaid(await getJson<SecurityOverview>(path, { signal }), days)
+  })
   const heatmap = useApi<Heatmap>(
     '/security/heatmap',
     { ...kept, page: query.get('files') ?? undefined, per_page: 10 },
@@ -60,7 +78,7 @@ export function SecurityPage({ route: { query }, who }: PageProps) {
       <Bar filters={FILTERS} usual="all" csv={{ path: '/findings', query: list, name: 'findings' }}>
         <QueryChoice name="status" label="Status" usual="open" options={named(STATUSES)} />
       </Bar>
-      <Ready of={[findings, critical, overview, heatmap]}>
+      <Ready of={[findings, critical, overview, change, heatmap]}>
         {() =>
           !isLookedAt ? (
             <>
@@ -72,9 +90,17 @@ export function SecurityPage({ route: { query }, who }: PageProps) {
               {critical.state === 'failed' || critical.value === undefined ? (
                 <Answer>Security</Answer>
               ) : (
-                <Answer soft={isNarrowed ? SCORES : <Soft overview={overview} heatmap={heatmap} />}>
+                <Answer
+                  soft={
+                    <>
+                      <Most findings={findings} />
+                      {isNarrowed ? SCORES : <Soft overview={overview} heatmap={heatmap} />}
+                    </>
+                  }
+                >
                   {statusSaid(status, findings)}
                   {sentenceOf(critical.value)}
+                  {!isNarrowed && loadedOf(change)}
                 </Answer>
               )}
               <Saying said={changes.said} />
@@ -141,6 +167,49 @@ function sentenceOf({ data, pagination: { total } }: Page<ListedFinding>): strin
   const nobody =
     unassigned === 0 ? '' : unassigned === total ? '; nobody has them' : `; nobody has ${unassigned} of them`
   return `${countOf(total, 'critical finding')} ${total === 1 ? 'is' : 'are'} open${where}, the oldest ${countOf(oldest, 'day')}${total === 1 ? nobody.replace('them', 'it') : nobody}`
+}
+
+/** `. 9 findings came up from 31 Oct to 29 Nov, 3 fewer than from 1 to 30 Oct; 2 of them critical, 4 before`. */
+function foundSaid({ found, previous }: SecurityOverview, { now, before }: Record<'now' | 'before', Range>) {
+  if (found === undefined || previous === undefined || found.total + previous.found.total === 0) return ''
+  const { total, critical } = previous.found
+  const more = found.total - total
+  const than =
+    previous.total_sessions === 0
+      ? `; nothing was looked at ${inRange(before)}`
+      : more === 0
+        ? `, as many as ${inRange(before)}`
+        : `, ${formatWhole(Math.abs(more))} ${more > 0 ? 'more' : 'fewer'} than ${inRange(before)}`
+  const were = `${found.critical === 0 ? 'none' : formatWhole(found.critical)} of them critical, ${critical === 0 ? 'none' : formatWhole(critical)} before`
+  return `. ${found.total === 0 ? 'No finding' : countOf(found.total, 'finding')} came up ${inRange(now)}${than}${found.critical + critical > 0 ? `; ${were}` : ''}`
+}
+
+/** Says of what kind the listed findings are, and which project and member have most of them, each with the way to them. */
+function Most({ findings }: { findings: Loaded<FindingPage> }) {
+  const here = useHere()
+  const { counts, pagination: { total } = { total: 0 } } = loadedOf(findings) ?? {}
+  if (counts === undefined || total < 2) return null
+  const { severity, category, project, member } = counts
+  const severities = SEVERITIES.filter((one) => severity[one] > 0)
+  const [at] = project
+  const [by] = member
+  const email = by?.key?.email ?? by?.key?.id ?? undefined
+  const to = (name: 'project' | 'member', value: string, findings: number) => (
+    <>
+      <a href={linkHere(here, { [name]: value, page: undefined })}>
+        <bdi>{value}</bdi>
+      </a>{' '}
+      ({formatWhole(findings)})
+    </>
+  )
+  return (
+    <>
+      Of {countOf(total, 'finding')} {severities.map((one) => `${severity[one]} ${one}`).join(', ')};{' '}
+      {category.map(({ key, findings }) => `${findings} ${CATEGORIES[key] ?? key}`).join(', ')}
+      {at !== undefined && <>; most in {to('project', at.key ?? NONE, at.findings)}</>}
+      {by !== undefined && email !== undefined && <>, in sessions of {to('member', email, by.findings)}</>}.{' '}
+    </>
+  )
 }
 
 const SCORES =

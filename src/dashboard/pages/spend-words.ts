@@ -1,10 +1,12 @@
-import type { Range } from '../client/days.ts'
+import type { Attention } from '../../features/attention/model.ts'
+import { monthOf, type Range, today } from '../client/days.ts'
 import {
   capital,
   formatDay,
   formatDollars,
   formatGrowth,
   formatMonth,
+  formatPercent,
   formatShare,
   inRange,
 } from '../client/format.ts'
@@ -50,3 +52,32 @@ export function moreOrLess(
   if (Math.abs(difference) < 0.005) return `; as much as ${against}`
   return `; ${formatDollars(Math.abs(difference))} (${formatGrowth(now, before).replace(/^[+−]/, '')}) ${difference > 0 ? 'more' : 'less'} than ${against}`
 }
+
+/** `Left in November: $12.95 of your $40.00, $9.53 of the $60.00 of team payments`. */
+export function saidOfLeft(mine: Attention['mine']): string {
+  const month = formatMonth(monthOf(today()).from)
+  if (mine.length === 0) return `No budget holds in ${month}`
+  const said = mine.map(({ scope: { member, team }, limit, current_cost }) => {
+    const left =
+      current_cost < limit
+        ? formatDollars(limit - current_cost)
+        : `nothing (${formatDollars(current_cost)} is spent)`
+    const whose = team === undefined ? 'the organization' : `team ${team}`
+    return `${left} of ${member === undefined ? `the ${formatDollars(limit)} of ${whose}` : `your ${formatDollars(limit)}`}`
+  })
+  // that of the organization is the first, and said last
+  const isOf = Object.keys(mine[0]?.scope ?? {}).length === 0
+  return `Left in ${month}: ${(isOf ? [...said.slice(1), said[0]] : said).join(', ')}`
+}
+
+/** `Used of your anthropic limits: five hour 34.0%, week 61.0%`; empty where no limit is known. */
+export const saidOfWindows = (windows: Attention['windows']): string =>
+  [...Map.groupBy(windows, ({ vendor }) => vendor)]
+    .map(([vendor, of]) => {
+      const used = of.map(
+        ({ limit, scope, used_percent }) =>
+          `${limit.replaceAll('_', ' ')}${scope === null ? '' : ` (${scope})`} ${formatPercent(used_percent)}`,
+      )
+      return `Used of your ${vendor} limits: ${used.join(', ')}`
+    })
+    .join('; ')

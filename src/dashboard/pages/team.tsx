@@ -3,8 +3,8 @@ import type { CostTrend } from '../../features/cost/model.ts'
 import type { Expertise, TeamOverview } from '../../features/members/team-model.ts'
 import { PunchCard } from '../charts/punch-card.tsx'
 import { type Loaded, loadedOf, useApi } from '../client/api.ts'
-import { lastDays } from '../client/days.ts'
-import { countOf, formatRange, formatScore, formatWhole } from '../client/format.ts'
+import { lastDays, type Range } from '../client/days.ts'
+import { countOf, formatRange, formatScore, formatWhole, inRange } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
 import type { PageProps } from '../client/page-props.ts'
 import { rangeOf } from '../client/ranges.ts'
@@ -51,7 +51,9 @@ export function TeamPage({ route: { query }, who }: PageProps) {
       <Ready of={[team, costs, activity, expertise]}>
         {() => (
           <>
-            <Answer soft="The bus factor of a domain is the smallest number of people without whom more than half of its files have no author.">
+            <Answer
+              soft={`${path === undefined ? idleSaid(team, costs, range) : ''}The bus factor of a domain is the smallest number of people without whom more than half of its files have no author.`}
+            >
               {path !== undefined ? (
                 <Knowers expertise={expertise} path={path} />
               ) : (
@@ -146,10 +148,24 @@ function sentenceOf(team: Loaded<TeamOverview>, expertise: Loaded<Expertise>): s
   return people === '' ? hang : `${hang}; ${people}`
 }
 
+/** Members without a session that a sentence names. */
+const NAMED = 5
+
+/** `2 members had no session from 1 to 30 Nov: Ada, Ben. `, where all who had one are known. */
+function idleSaid(team: Loaded<TeamOverview>, costs: MembersProps['costs'], range: Range): string {
+  const known = loadedOf(costs)
+  if (known?.isWhole !== true) return ''
+  const idle = (loadedOf(team)?.members ?? []).filter(({ id }) => !known.byId.get(id)?.sessions)
+  if (idle.length === 0) return ''
+  const others = idle.length > NAMED ? ` and ${countOf(idle.length - NAMED, 'other')}` : ''
+  const names = idle.slice(0, NAMED).map(({ display_name }) => display_name)
+  return `${countOf(idle.length, 'member')} had no session ${inRange(range)}: ${names.join(', ')}${others}. `
+}
+
 interface MembersProps {
   team: Loaded<TeamOverview>
   costs: ReturnType<typeof useMemberCosts>
-  range: { from: string; to: string }
+  range: Range
   matches: (...names: string[]) => boolean
   kept: Record<string, string | undefined>
   /** Loads the figures of more members. */

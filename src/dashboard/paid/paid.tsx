@@ -38,7 +38,9 @@ export function PaidPage({ route: { query }, who }: PageProps) {
           <Show loaded={loaded} what="changes">
             {({ data, pagination }) => (
               <>
-                <Answer soft={data.length === 0 ? EMPTY : SOFT}>{sentenceOf(data, range)}</Answer>
+                <Answer soft={data.length === 0 ? EMPTY : newestOf(data) + SOFT}>
+                  {sentenceOf(data, range)}
+                </Answer>
                 {data.length > 0 && (
                   <>
                     <Table caption="Changes" columns={COLUMNS} rows={data} isSaved />
@@ -89,6 +91,19 @@ function sentenceOf(effects: readonly Effect[], range: string): string {
     ...(open > 0 ? [`Of ${open} there is not enough to see.`] : []),
   ].join(' ')
 }
+
+/** `The newest version, claude-code 2.1.484 of 16 Nov: too early …`, and the newest model. */
+const newestOf = (effects: readonly Effect[]): string =>
+  ['version', 'model']
+    .flatMap((trait) => {
+      const [newest] = effects
+        .filter(({ change }) => change.trait === trait)
+        .sort((a, b) => b.change.first_week.localeCompare(a.change.first_week) || b.changed - a.changed)
+      return newest === undefined
+        ? []
+        : `The newest ${trait}, ${newest.name} of ${formatDay(newest.change.first_week)}: ${saidVerdict(newest).replace(/^./, (first) => first.toLowerCase())}. `
+    })
+    .join('')
 
 /** The class of a verdict: a found effect is good or bad. */
 export const toneOf = (effect: Effect): 'good' | 'failure' | 'note' =>

@@ -1,15 +1,7 @@
 import type { Plan, PlanPage, Seat, SeatPage } from '../../features/seats/model.ts'
 import { loadedOf, request, useApi } from '../client/api.ts'
 import { today } from '../client/days.ts'
-import {
-  countOf,
-  formatDay,
-  formatDollars,
-  formatPercent,
-  formatTimes,
-  formatWhole,
-  inRange,
-} from '../client/format.ts'
+import { formatDay, formatPercent, formatTimes, formatWhole } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
 import { useMembers } from '../client/lists.ts'
 import { isAdmin, type PageProps } from '../client/page-props.ts'
@@ -29,6 +21,7 @@ import { NoSeats } from './no-seats.tsx'
 import { OwnSeats } from './own-seats.tsx'
 import { addPlan, PlanForm } from './plan-form.tsx'
 import { nameOfPlan } from './presets.ts'
+import { saidOfSeats } from './said.ts'
 import { hitsOf, SeatChart } from './seat-chart.tsx'
 import { Totals } from './totals.tsx'
 
@@ -39,7 +32,7 @@ const TONES: Readonly<Record<string, string>> = { idle: 'fair', limited: 'bad', 
 export const SeatsPage = (props: PageProps) => (isAdmin(props.who) ? <AllSeats {...props} /> : <OwnSeats />)
 
 function AllSeats({ route: { query } }: PageProps) {
-  const { count, said, run } = useChanges()
+  const { count, said: saying, run } = useChanges()
   const range = rangeOf(query)
   const list = { ...datesOf(query), ...pick(query, ...FILTERS, 'page'), per_page: 100 }
   const seats = useApi<SeatPage>('/seats', list, count)
@@ -49,6 +42,7 @@ function AllSeats({ route: { query } }: PageProps) {
   const whoOf = (id: string | null) => (id === null ? 'shared' : (members.get(id)?.name ?? id))
   const page = loadedOf(seats)
   const total = page?.total
+  const said = page && saidOfSeats({ page, plans: known, range, whoOf })
   const add = (isReplaced: boolean) => (fields: Parameters<typeof addPlan>[0]) =>
     run(() => addPlan(fields, isReplaced)).then((added) => added !== undefined)
   return (
@@ -66,19 +60,14 @@ function AllSeats({ route: { query } }: PageProps) {
                 <Answer
                   soft={
                     <>
-                      API-equivalent is what the calls that a plan paid would have cost by the price list. It
-                      is no money that anybody paid, and is never added to it. A seat is idle when no session
-                      came: also when its machine <a href={linkTo('devices')}>sends nothing</a>.
+                      {said?.low}API-equivalent is what the calls that a plan paid would have cost by the
+                      price list. It is no money that anybody paid, and is never added to it. A seat is idle
+                      when no session came: also when its machine{' '}
+                      <a href={linkTo('devices')}>sends nothing</a>.
                     </>
                   }
                 >
-                  {countOf(total.seats, 'seat')} cost {formatDollars(total.paid)} {inRange(range)}. By API the
-                  same work would have cost {formatDollars(total.cost)}
-                  {total.paid > 0 && `: ${(total.cost / total.paid).toFixed(1)} times as much`}.{' '}
-                  {total.idle === 0
-                    ? 'No seat was'
-                    : `${countOf(total.idle, 'seat')} ${total.idle === 1 ? 'was' : 'were'}`}{' '}
-                  idle, {total.limited === 0 ? 'none' : formatWhole(total.limited)} waited for limits.
+                  {said?.answer}
                 </Answer>
                 <Totals page={page} query={list} changes={count} />
                 <SeatChart
@@ -87,7 +76,7 @@ function AllSeats({ route: { query } }: PageProps) {
                 />
               </>
             )}
-            <Saying said={said} />
+            <Saying said={saying} />
             {(known.length > 0 || (page !== undefined && page.data.length > 0)) && (
               <List
                 loaded={seats}

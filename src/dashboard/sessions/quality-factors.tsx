@@ -5,6 +5,9 @@ import { Table } from '../parts/table.tsx'
 
 type Factor = QualityMetadata['factors'][number]
 
+export const saidOutcome = (count: number) =>
+  count > 0 ? 'ended with a commit or passing tests' : 'did not end with a commit or passing tests'
+
 /** Says what a factor counted. Factors that a client of its own sends have other names and no words. */
 const WORDS: Readonly<Record<string, (count: number) => string>> = {
   tool_errors: (count) => `${countOf(count, 'tool call')} failed`,
@@ -13,8 +16,7 @@ const WORDS: Readonly<Record<string, (count: number) => string>> = {
   rework: (count) => `${formatNumber(count)} ${count === 1 ? 'edit' : 'edits'} to each edited file`,
   api_errors: (count) => `${countOf(count, 'error')} of the model’s service`,
   compactions: (count) => `the context was full ${countOf(count, 'time')}`,
-  outcome: (count) =>
-    count > 0 ? 'ended with a commit or passing tests' : 'did not end with a commit or passing tests',
+  outcome: saidOutcome,
   clean_tool_use: (count) => `${countOf(count, 'tool call')} succeeded`,
 }
 

@@ -1,34 +1,29 @@
-import { useEffect, useState } from 'preact/hooks'
-import type { SessionDetail, TurnDetail } from '../../features/sessions/model.ts'
+import type { SessionDetail } from '../../features/sessions/model.ts'
 import { loadedOf, useApi } from '../client/api.ts'
 import {
   countOf,
   formatCompact,
   formatDollars,
   formatDuration,
-  formatParts,
   formatScore,
   formatShare,
   formatWhole,
 } from '../client/format.ts'
 import { linkTo, NONE } from '../client/links.ts'
 import { type Person, useNames } from '../client/lists.ts'
-import { useHere } from '../client/router.ts'
 import { Answer, Ready } from '../frame/answer.tsx'
 import { Bar } from '../parts/bar.tsx'
-import { orUnknown, textColumn, timeColumn, UNKNOWN, wholeColumn } from '../parts/columns.tsx'
+import { orUnknown, textColumn, UNKNOWN, wholeColumn } from '../parts/columns.tsx'
 import { Facts } from '../parts/fact.tsx'
 import { Findings } from '../parts/findings.tsx'
-import { Button } from '../parts/form.tsx'
 import { Back, NamedLink } from '../parts/link.tsx'
 import { Show } from '../parts/show.tsx'
 import { Table } from '../parts/table.tsx'
 import { Time } from '../parts/time.tsx'
+import { didOf } from './did.ts'
 import { QualityFactors } from './quality-factors.tsx'
 import { Timeline } from './timeline.tsx'
-
-/** Turns of a session that are drawn at once; a click shows the rest in steps of as many. */
-const TURNS = 50
+import { Turns } from './turns.tsx'
 
 /** One session: what it cost and how its scores came about. */
 export function SessionPage({ id }: { id: string }) {
@@ -50,8 +45,9 @@ export function SessionPage({ id }: { id: string }) {
               {(value) => (
                 <>
                   <Sentence session={value} members={names} />
-                  <SessionFacts session={value} members={names} />
+                  <p>{didOf(value)}</p>
                   {value.summary !== null && <p class="text">{value.summary}</p>}
+                  <SessionFacts session={value} members={names} />
                   <Timeline turns={value.turn_records} findings={value.security_metadata.findings} />
                   <QualityFactors quality={value.quality_metadata} />
                   <section>
@@ -196,62 +192,6 @@ function Tools({ session: { tools_used } }: { session: SessionDetail }) {
           },
         ]}
       />
-    </section>
-  )
-}
-
-function Turns({ turns }: { turns: readonly TurnDetail[] }) {
-  // a finding links to its turn
-  const turn = useHere().query.get('turn')
-  const wanted = turns.findIndex(({ turn_number }) => String(turn_number) === turn)
-  const [shown, setShown] = useState(TURNS)
-  useEffect(() => {
-    if (wanted === -1) return
-    setShown((before) => Math.max(before, (Math.floor(wanted / TURNS) + 1) * TURNS))
-    requestAnimationFrame(() =>
-      document.getElementById(`turn-${turns[wanted]?.turn_number}`)?.scrollIntoView({ block: 'center' }),
-    )
-  }, [wanted])
-  if (turns.length === 0) return null
-  return (
-    <section>
-      <h2>Turns</h2>
-      <Table
-        caption="Turns"
-        rows={turns.slice(0, shown)}
-        keyOf={({ turn_number }, index) => `turn-${turn_number}-${index}`}
-        columns={[
-          {
-            name: 'Turn',
-            number: ({ turn_number }) => <span id={`turn-${turn_number}`}>{turn_number}</span>,
-          },
-          textColumn('Role', 'role'),
-          textColumn('Model', 'model'),
-          timeColumn('At', 'started_at'),
-          {
-            name: 'In',
-            number: ({ tokens }) =>
-              orUnknown(tokens, ({ input, cache_read, cache_creation }) =>
-                formatCompact(input + cache_read + cache_creation),
-              ),
-          },
-          { name: 'Out', number: ({ tokens }) => orUnknown(tokens, ({ output }) => formatCompact(output)) },
-          {
-            name: 'Cost',
-            // tokens without a known price cost something
-            number: ({ cost, tokens }) =>
-              cost === null && tokens !== null ? 'not known' : orUnknown(cost, formatParts),
-          },
-          {
-            name: 'Tools',
-            cell: ({ tool_calls }) =>
-              tool_calls.map(({ name, ok }) => (ok === false ? `${name} (failed)` : name)).join(', '),
-          },
-        ]}
-      />
-      {turns.length > shown && (
-        <Button act={() => setShown(shown + TURNS)}>Show more of {formatWhole(turns.length)} turns</Button>
-      )}
     </section>
   )
 }

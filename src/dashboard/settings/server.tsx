@@ -25,7 +25,9 @@ export function ServerSettings() {
                 : age === 0
                   ? 'The last backup is of today'
                   : `The last backup is ${age} days old`}
-              {disk !== null && `; ${formatBytes(disk.free_bytes)} of the disk are free`}
+              {disk !== null &&
+                `; ${formatBytes(disk.free_bytes)} of the disk’s ${formatBytes(disk.total_bytes)} are free`}
+              ; the version is {version}
             </Answer>
             {(last_backup === null || (age ?? 0) >= OLD_DAYS) && (
               <p>
@@ -44,7 +46,6 @@ export function ServerSettings() {
             <Facts
               kind="facts"
               of={[
-                ['Version', version],
                 ['Database', formatBytes(database_bytes)],
                 ['Last backup', last_backup === null ? 'none' : <Time key="at" at={last_backup.at} />],
                 ['Its size', last_backup === null ? undefined : formatBytes(last_backup.bytes)],

@@ -1,11 +1,11 @@
 import type { Breakdown } from '../../features/cost/breakdown-model.ts'
 import type { Explanation } from '../../features/explain/model.ts'
 import { Fall, type Step } from '../charts/fall.tsx'
-import { loadedOf, useApi, useAsked } from '../client/api.ts'
+import { getJson, loadedOf, pathOf, useApi, useAsked, useLoaded } from '../client/api.ts'
 import { type Range, today } from '../client/days.ts'
 import { capital, formatDollars, formatRange, formatWeekday, pluralOf, signed } from '../client/format.ts'
 import { linkTo, NONE } from '../client/links.ts'
-import { useMembers } from '../client/lists.ts'
+import { loadPeople, useMembers } from '../client/lists.ts'
 import { isAdmin, type PageProps } from '../client/page-props.ts'
 import { comparedOf, nameOfAgainst, rangeOf } from '../client/ranges.ts'
 import { setQuery } from '../client/router.ts'
@@ -41,6 +41,19 @@ export function WhyPage({ route, who }: PageProps) {
   const used = (part: 'now' | 'before') => ({ by: 'agent', ...filters, ...datesOf(days[part]) })
   const now = useApi<Breakdown>('/cost/breakdown', used('now'))
   const before = useApi<Breakdown>('/cost/breakdown', used('before'))
+  const ofMembers = pathOf('/cost/breakdown', {
+    ...{ ...used('now'), by: 'member', compare: `${days.before.from}..${days.before.to}` },
+    ...{ sort: 'change', per_page: 1 },
+  })
+  const byMember = useLoaded(ofMembers, async (signal) => {
+    const { data } = await getJson<Breakdown>(ofMembers, { signal })
+    const people = data.length === 0 ? [] : await loadPeople().catch(() => [])
+    return mostSaid(
+      'member',
+      data.map(({ key, cost, previous }) => ({ key, change: cost - (previous?.cost ?? 0) })),
+      (key) => people.find(({ id }) => id === key)?.display_name ?? key ?? NONE,
+    )
+  })
   const shownBy = useAsked(explanation, by)
   const members = useMembers([shownBy, filters.member && 'member'].includes('member'))
   const nameOf = (key: string | null) => (key === null ? NONE : (members.get(key)?.name ?? key))
@@ -64,7 +77,7 @@ export function WhyPage({ route, who }: PageProps) {
           onChange={(value) => setQuery({ by: value, page: undefined })}
         />
       </Bar>
-      <Ready of={[explanation, now, before]}>
+      <Ready of={[explanation, now, before, byMember]}>
         {() => (
           <Show loaded={explanation} what="why cost changed">
             {(found) =>
@@ -76,7 +89,13 @@ export function WhyPage({ route, who }: PageProps) {
                 <Nothing found={found} days={days} filters={filters} route={route} />
               ) : (
                 <>
-                  <Answer soft={softOf(found, range.to >= today())}>
+                  <Answer
+                    soft={[
+                      ...(shownBy === 'member' ? [] : [mostSaid(shownBy, found.data, nameOf)]),
+                      loadedOf(byMember),
+                      softOf(found, range.to >= today()),
+                    ].join('')}
+                  >
                     {answerOf(found, undividedOf(loadedOf(now)))}.
                   </Answer>
                   <Fall
@@ -119,6 +138,18 @@ export function WhyPage({ route, who }: PageProps) {
       </Ready>
     </>
   )
+}
+
+/** `The project that changed most: web-app, −$27.81. `; empty for none. */
+function mostSaid(
+  by: string,
+  rows: readonly Pick<Row, 'key' | 'change'>[],
+  nameOf: (key: string | null) => string,
+): string {
+  const [most] = rows.toSorted((a, b) => Math.abs(b.change) - Math.abs(a.change))
+  return most === undefined || Math.abs(most.change) < 0.005
+    ? ''
+    : `The ${by} that changed most: ${nameOf(most.key)}, ${signed(most.change, formatDollars)}. `
 }
 
 /** The causes, the largest increase first, then tokens that have no price. */

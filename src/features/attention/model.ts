@@ -4,12 +4,16 @@ import { Endpoint } from '../../webhooks/model.ts'
 import { Alert } from '../alerts/model.ts'
 import { usedBudget } from '../budgets/model.ts'
 import { Machine } from '../members/team-model.ts'
+import { MySeats } from '../seats/model.ts'
 import { ListedFinding } from '../security/finding-model.ts'
 
 const NamedBudget = closed(
   {
     ...usedBudget.properties,
-    name: Type.String({ description: 'Of the project, member or team', examples: ['payments'] }),
+    name: Type.String({
+      description: 'Of the project, member or team; empty for the organization',
+      examples: ['payments'],
+    }),
   },
   { title: 'NamedBudget' },
 )
@@ -19,7 +23,10 @@ export const Attention = component('Attention', {
   budgets: Type.Array(NamedBudget, {
     description: 'Of projects, members and teams, exceeded this month; /cost has that of the organization',
   }),
-  mine: Type.Array(NamedBudget, { description: 'Those of the member of the request and of their team' }),
+  mine: Type.Array(NamedBudget, {
+    description: 'Those of the organization, the member of the request and their team',
+  }),
+  windows: MySeats.properties.windows,
   endpoints: Type.Array(Endpoint, {
     description: 'Those whose last attempt failed; with the scope `webhooks`',
   }),

@@ -14,6 +14,7 @@ import { findExceeded, findMyBudgets } from '../budgets/queries.ts'
 import type { Breakdown } from '../cost/breakdown-model.ts'
 import { getBreakdown } from '../cost/breakdown-queries.ts'
 import { listSilent } from '../members/machine-queries.ts'
+import { findMySeats } from '../seats/plan-queries.ts'
 import { findCritical } from '../security/finding-queries.ts'
 import { findMovedAt } from '../usage/walk.ts'
 import { Attention } from './model.ts'
@@ -49,12 +50,13 @@ export const attentionRoutes = ({ read, now, api }: RouteDeps) =>
             const rule = await ALERTS.seenBy(sql, orgId, one, onlyMember, at)
             if (rule !== undefined) alerts.push(ALERTS.show(rule) as Alert)
           }
-          const budgets = (await findMyBudgets(sql, access, undefined, today)).budgets.filter(
-            ({ scope: { member, team } }) => member !== undefined || team !== undefined,
-          )
+          const { budgets } = await findMyBudgets(sql, access, undefined, today)
           const exceeded = await findExceeded(sql, orgId, seen, today)
           const scopes = new Set(exceeded.map(scopeOf))
-          const ownExceeded = budgets.filter((one) => one.status === 'exceeded' && !scopes.has(scopeOf(one)))
+          const ownExceeded = budgets.filter(
+            (one) =>
+              one.status === 'exceeded' && Object.keys(one.scope).length > 0 && !scopes.has(scopeOf(one)),
+          )
           const names = await findNames(
             sql,
             orgId,
@@ -69,6 +71,7 @@ export const attentionRoutes = ({ read, now, api }: RouteDeps) =>
             alerts: alerts.filter(({ state, enabled }) => enabled && state !== 'ok'),
             budgets: [...exceeded, ...ownExceeded].map(label),
             mine: budgets.map(label),
+            windows: (await findMySeats(sql, access, today, at.now)).windows,
             critical: grants(access.scopes, 'security:read')
               ? await findCritical(sql, orgId, seen)
               : { total: 0, oldest: [] },

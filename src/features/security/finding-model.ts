@@ -1,4 +1,4 @@
-import { type Static, Type } from '@sinclair/typebox'
+import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { closed, component, nullable } from '../../analysis/records/fields.ts'
 import { FINDING_STATES, FindingNote, FindingStatus } from '../../analysis/records/finding.ts'
 import { DateFrom, DateTo, oneOf, oneOfOr, Page, PageOf, PerPage, textFilter } from '../../http/query.ts'
@@ -38,6 +38,12 @@ export const FindingListQuery = Type.Object({
     'created_at',
     'The newest first, or the most severe and of these the newest',
   ),
+  include: Type.Optional(
+    oneOf(['counts'], {
+      description: '`counts`: also how many match by severity, and what has most of them',
+      examples: ['counts'],
+    }),
+  ),
 })
 export type FindingListQuery = Static<typeof FindingListQuery>
 
@@ -53,7 +59,30 @@ export const ListedFinding = component('ListedFinding', {
   ),
 })
 export type ListedFinding = Static<typeof ListedFinding>
-export const FindingPage = PageOf(ListedFinding)
+const count = Type.Integer({ examples: [12] })
+const most = <Key extends TSchema>(key: Key, description: string) =>
+  Type.Array(closed({ key, findings: count }), {
+    description: `${description} with most of them, at most three`,
+  })
+
+export const FindingPage = Type.Object(
+  {
+    ...PageOf(ListedFinding).properties,
+    counts: Type.Optional(
+      closed(
+        {
+          severity: closed({ critical: count, high: count, medium: count, low: count }),
+          category: most(Type.String({ examples: ['secret'] }), 'Categories'),
+          project: most(nullable(Type.String({ examples: ['checkout'] })), 'Projects'),
+          member: most(ListedFinding.properties.member, 'Members'),
+        },
+        { title: 'FindingCounts', description: 'With `include=counts`, of all pages' },
+      ),
+    ),
+  },
+  { additionalProperties: false, title: 'ListedFindingPage' },
+)
+export type FindingPage = Static<typeof FindingPage>
 
 export const FindingStatusBody = closed(
   {

@@ -1,7 +1,7 @@
 import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
 import { TIME_PATTERN } from '../../base/dates.ts'
 import { ApiError } from '../../base/errors.ts'
-import { type JsonText, type PageRow, pageText } from '../../base/json-text.ts'
+import { JsonText, type PageRow, pageText } from '../../base/json-text.ts'
 import type { Fragment, ISql, Sql } from '../../database/client.ts'
 import { memberItem, memberOf, personGiven } from '../../database/member-addresses.ts'
 import { inDays, unnest } from '../../database/rows.ts'
@@ -80,9 +80,10 @@ export async function listFindings(
   seen: Listed,
 ): Promise<JsonText> {
   const matching = matchingFindings(sql, orgId, query, seen)
-  const [row] = await sql<PageRow[]>`
+  const [row] = await sql<(PageRow & { counts: string | null })[]>`
     select
       (select count(*) ${matching}) as total,
+      ${query.include === undefined ? sql`null` : countsOf(sql, orgId, matching, seen)} as counts,
       (
         select string_agg(p.item, ',' order by ${orderOf(sql, query, 'p')})
         from (
@@ -102,7 +103,37 @@ export async function listFindings(
           ${memberOf(sql, orgId, sql`f.member`)}
         ) p
       ) as items`
-  return pageText(row?.items ?? null, query, row?.total ?? '0')
+  const { text, pagination } = pageText(row?.items ?? null, query, row?.total ?? '0')
+  return new JsonText(row?.counts ? `${text.slice(0, -1)},"counts":${row.counts}}` : text, pagination)
+}
+
+/** Keys that are named of what has most findings. */
+const MAX_MOST = 3
+
+/** Counts the findings by severity, and names the keys that have most of them; as JSON text. */
+function countsOf(sql: Sql, orgId: string, matching: Fragment, { hidesMembers }: Listed): Fragment {
+  const most = (key: Fragment, shown: Fragment, where = sql``) => sql`(
+    select coalesce(json_agg(json_build_object('key', ${shown}, 'findings', t.findings) order by t.findings desc, t.key), '[]')
+    from (
+      select ${key} collate "C" as key, count(*) as findings
+      ${matching}
+      ${where}
+      group by 1
+      order by 2 desc, 1
+      limit ${MAX_MOST}
+    ) t
+    ${memberOf(sql, orgId, sql`t.key`)}
+  )`
+  const ofSeverity = (severity: string) =>
+    sql`${severity}::text, (select count(*) ${matching} and f.severity = ${severity})`
+  return sql`json_build_object(
+    'severity', json_build_object(
+      ${ofSeverity('critical')}, ${ofSeverity('high')}, ${ofSeverity('medium')}, ${ofSeverity('low')}
+    ),
+    'category', ${most(sql`f.category`, sql`t.key`)},
+    'project', ${most(sql`f.project`, sql`nullif(t.key, '')`)},
+    'member', ${hidesMembers ? sql`'[]'::json` : most(sql`f.member`, memberItem(sql, sql`t.key`), sql`and f.member <> ''`)}
+  )::text`
 }
 
 const visible = (sql: ISql, onlyMember: VisibleMember | null): Fragment =>

@@ -2,20 +2,31 @@ import { type Static, Type } from '@sinclair/typebox'
 import { closed, component, nullable, Timestamp } from '../../analysis/records/fields.ts'
 import { DateFrom, DateTo, numberFilter, Page, Pagination, PerPage } from '../../http/query.ts'
 import { SecurityMetadata } from '../sessions/model.ts'
-import { Project } from '../usage/model.ts'
+import { compareWith, Project, RangeFilters } from '../usage/model.ts'
 
 const score = (description: string) => Type.Number({ description, examples: [92] })
 
 /** Files with a higher risk score are counted in `files_above_threshold`. */
 export const RISK_THRESHOLD = 50
 
+export const SecurityQuery = Type.Object({
+  ...RangeFilters.properties,
+  compare: compareWith('Adds `previous`, the same of another range, and `found` to both'),
+})
+export type SecurityQuery = Static<typeof SecurityQuery>
+
+const summary = {
+  avg_score: score('mean of all matching sessions, 0 without any'),
+  min_score: score('lowest of them'),
+  max_score: score('highest of them'),
+  total_sessions: Type.Integer(),
+}
+const found = closed({ critical: Type.Integer(), total: Type.Integer() })
+
 export const SecurityOverview = component('SecurityOverview', {
-  summary: closed({
-    avg_score: score('mean of all matching sessions, 0 without any'),
-    min_score: score('lowest of them'),
-    max_score: score('highest of them'),
-    total_sessions: Type.Integer(),
-  }),
+  summary: closed(summary),
+  found: Type.Optional({ ...found, description: 'With `compare`: findings of the sessions, of any status' }),
+  previous: Type.Optional(closed({ ...summary, found }, { description: 'In the range of `compare`' })),
   recent_sessions: Type.Array(
     closed({
       id: Type.String({ examples: ['sess_4f1c2a'] }),

@@ -4,36 +4,52 @@ import { JsonText } from '../../base/json-text.ts'
 import type { Sql } from '../../database/client.ts'
 import { inDays } from '../../database/rows.ts'
 import { withAssignees } from '../sessions/model.ts'
-import type { RangeFilters } from '../usage/model.ts'
-import { sessionSums } from '../usage/sums.ts'
+import { comparedRange, sessionSums } from '../usage/sums.ts'
+import type { SecurityQuery } from './model.ts'
 
 const RECENT_SESSIONS = 10
 
 /**
  * Scores of the sessions that match, from the rollup, and the newest of them, in one statement and so as of one instant.
- * Costs a row a month, at the ends of a range a row a day, and 10 sessions, however many match. With `onlyMember` the newest are only theirs.
+ * Costs a row a month, at the ends of a range a row a day, and 10 sessions, however many match; with `compare` also the
+ * findings of both ranges. With `onlyMember` the newest are only theirs.
  */
 export async function getSecurity(
   sql: Sql,
   orgId: string,
-  query: RangeFilters,
+  query: SecurityQuery,
   {
     hidesMembers = false,
     onlyMember = null,
     zone = UTC,
   }: { hidesMembers?: boolean; onlyMember?: VisibleMember | null; zone?: string } = {},
 ): Promise<JsonText> {
-  const { project } = query
-  const [row] = await sql<{ summary: string; recent: string | null }[]>`
+  const { project, compare, ...range } = query
+  const ofProject = project === undefined ? sql`` : sql`and s.project = ${project}`
+  const summaryOf = (days: typeof range) => sql`(
     select
-      (
-        select
-          '"avg_score":' || coalesce(trim_scale(round(sum(r.security_sum) / sum(r.sessions), 2)), 0)
-            || ',"min_score":' || coalesce(trim_scale(min(r.security_min)), 0)
-            || ',"max_score":' || coalesce(trim_scale(max(r.security_max)), 0)
-            || ',"total_sessions":' || coalesce(sum(r.sessions), 0)
-        from (${sessionSums(sql, orgId, query, 'month')}) r
-      ) as summary,
+      '"avg_score":' || coalesce(trim_scale(round(sum(r.security_sum) / sum(r.sessions), 2)), 0)
+        || ',"min_score":' || coalesce(trim_scale(min(r.security_min)), 0)
+        || ',"max_score":' || coalesce(trim_scale(max(r.security_max)), 0)
+        || ',"total_sessions":' || coalesce(sum(r.sessions), 0)
+    from (${sessionSums(sql, orgId, { project, ...days }, 'month')}) r
+  )`
+  const foundIn = (days: typeof range) => sql`(
+    select ',"found":{"critical":' || count(*) filter (where s.severity = 'critical') || ',"total":' || count(*) || '}'
+    from findings s
+    where s.org_id = ${orgId}
+      ${ofProject}
+      ${inDays(sql, sql`s.created_at`, days, zone)}
+  )`
+  const before = compare === undefined ? undefined : comparedRange(query)
+  const previous =
+    before === undefined
+      ? sql`''`
+      : sql`${foundIn(range)} || ',"previous":{' || ${summaryOf(before)} || ${foundIn(before)} || '}'`
+  const [row] = await sql<{ summary: string; previous: string; recent: string | null }[]>`
+    select
+      ${summaryOf(range)} as summary,
+      ${previous} as previous,
       (
         select string_agg(
           '{"id":"' || n.id || '","project":' || coalesce(to_json(nullif(n.project, ''))::text, 'null') || ',"created_at":"'
@@ -55,7 +71,7 @@ export async function getSecurity(
                 ) s`
           }
           where s.org_id = ${orgId}
-            ${project === undefined ? sql`` : sql`and s.project = ${project}`}
+            ${ofProject}
             ${inDays(sql, sql`s.created_at`, query, zone)}
           order by s.created_at desc, s.id desc
           limit ${RECENT_SESSIONS}
@@ -63,5 +79,5 @@ export async function getSecurity(
         join session_details d on d.org_id = ${orgId} and d.session_id = n.id
       ) as recent`
   const recent = withAssignees(row?.recent ?? '', hidesMembers)
-  return new JsonText(`{"summary":{${row?.summary}},"recent_sessions":[${recent}]}`)
+  return new JsonText(`{"summary":{${row?.summary}},"recent_sessions":[${recent}]${row?.previous}}`)
 }

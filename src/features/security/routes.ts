@@ -1,12 +1,13 @@
 import { Elysia } from 'elysia'
+import { checked } from '../../analysis/records/problems.ts'
 import type { RouteDeps } from '../../http/api.ts'
 import { textOf } from '../../http/query.ts'
 import { columnsOf } from '../../http/responses/csv.ts'
-import { RangeFilters } from '../usage/model.ts'
+import { compareProblems } from '../usage/model.ts'
 import { FindingListQuery, FindingPage, ListedFinding } from './finding-model.ts'
 import { allFindings, listFindings } from './finding-queries.ts'
 import { getHeatmap } from './heatmap-queries.ts'
-import { Heatmap, HeatmapQuery, SecurityOverview } from './model.ts'
+import { Heatmap, HeatmapQuery, SecurityOverview, SecurityQuery } from './model.ts'
 import { getSecurity } from './queries.ts'
 
 export const securityRoutes = ({ api }: RouteDeps) =>
@@ -18,7 +19,7 @@ export const securityRoutes = ({ api }: RouteDeps) =>
         cached((sql, zone) => getSecurity(sql, orgId, query, { ...seen, zone })),
       {
         scope: 'security:read',
-        query: RangeFilters,
+        query: checked(SecurityQuery, compareProblems),
         response: textOf(SecurityOverview),
         members: 'left out',
         cached: true,

@@ -48,9 +48,9 @@ test('has what fires, is exceeded and fails, as far as the caller may see it', a
   // 4 of 4 is not above the limit, nor is 8 of 10
   const all = ['BOB 4 of 3 exceeded', 'shop 12 of 10 exceeded', 'payments 8 of 7 exceeded']
   expect(await seenBy(['read', 'webhooks'])).toEqual({
-    ...{ alerts: firing, budgets: all, mine: [], endpoints: [] },
+    ...{ alerts: firing, budgets: all, mine: [' 12 of 15 warning'], endpoints: [] },
   })
-  const ofAda = ['ADA 8 of 10 warning', 'payments 8 of 7 exceeded']
+  const ofAda = [' 12 of 15 warning', 'ADA 8 of 10 warning', 'payments 8 of 7 exceeded']
   expect(await seenBy(['read'], 'ada')).toEqual({ alerts: firing, budgets: all, mine: ofAda, endpoints: [] })
   await ask('PATCH', '/v1/organization', { member_visibility: 'own' })
   expect(await seenBy(['read'], 'ada')).toEqual({
@@ -63,7 +63,7 @@ test('has what fires, is exceeded and fails, as far as the caller may see it', a
     ...{
       alerts: [],
       budgets: ['shop 12 of 10 exceeded', 'payments 8 of 7 exceeded'],
-      mine: [],
+      mine: [' 12 of 15 warning'],
       endpoints: [],
     },
   })

@@ -139,6 +139,36 @@ test('filters', async () => {
   }
 })
 
+test('counts all that match by severity, and says what has most', async () => {
+  const { counts } = await get<{ counts: unknown }>('/v1/findings?include=counts&per_page=1')
+  expect(counts).toEqual({
+    severity: { critical: 2, high: 1, medium: 0, low: 1 },
+    category: [
+      { key: 'secret', findings: 3 },
+      { key: 'command', findings: 1 },
+    ],
+    project: [
+      { key: 'checkout', findings: 3 },
+      { key: 'shop', findings: 1 },
+    ],
+    member: [
+      { key: { id: 'user_ada', email: 'ada@example.com' }, findings: 3 },
+      { key: { id: null, email: 'guest@example.com' }, findings: 1 },
+    ],
+  })
+  const none = await get<{ counts: object }>('/v1/findings?include=counts&project=none')
+  expect(none.counts).toEqual({
+    ...{ severity: { critical: 0, high: 0, medium: 0, low: 0 }, category: [], project: [], member: [] },
+  })
+  expect(await get('/v1/findings')).not.toHaveProperty('counts')
+  const compared = await get<object>('/v1/security?date_from=2026-03-02&date_to=2026-03-02&compare=previous')
+  expect(compared).toMatchObject({
+    ...{ summary: { total_sessions: 2 }, found: { critical: 1, total: 2 } },
+    previous: { avg_score: 60, total_sessions: 1, found: { critical: 1, total: 2 } },
+  })
+  expect((await ask('/v1/security?compare=previous')).status).toBe(400)
+})
+
 test('a dismissed one counts no more, also when its session is sent again, and can be opened again', async () => {
   const files = async () =>
     (await get<{ data: { file: string; sessions: number }[] }>('/v1/security/heatmap')).data.map(

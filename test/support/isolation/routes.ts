@@ -104,6 +104,7 @@ const OWN_VALUES: Record<string, string[]> = {
   'first-days by': ['project', 'member', 'team', 'model', 'agent', 'branch'],
   'budgets include': ['used'],
   'trend include': ['quartiles'],
+  'findings include': ['counts'],
 }
 /** The values of a parameter in this path; undefined where none are known. */
 export function valuesIn(path: string, parameter: string): Values | string[] | undefined {

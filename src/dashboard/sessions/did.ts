@@ -1,0 +1,41 @@
+import type { SessionDetail } from '../../features/sessions/model.ts'
+import { capital, countOf, formatDuration, formatWhole } from '../client/format.ts'
+import { saidOutcome } from './quality-factors.tsx'
+
+/** Tools that a sentence names. */
+const NAMED = 3
+
+/** `In 25 min on fix/saml it worked on 12 files, src/auth/login.go first, and called tools 61 times (Edit 23, Bash 20), 3 of which failed`. */
+export function didOf(session: SessionDetail): string {
+  const { duration_seconds, branch, pull_requests, files_touched, tools_used, quality_metadata } = session
+  const [file] = files_touched ?? []
+  const used = tools_used.toSorted((one, other) => other.calls - one.calls)
+  const [calls, errors] = [sumOf(used, 'calls'), sumOf(used, 'errors')]
+  const others = used.length > NAMED ? ' …' : ''
+  const names = used.slice(0, NAMED).map((one) => `${one.name} ${formatWhole(one.calls)}`)
+  const ended = quality_metadata.factors.find(({ name }) => name === 'outcome')
+  const findings = session.security_metadata.findings.filter(({ status }) => status === 'open').length
+  const opened = pull_requests?.map(({ repo, number }) => `${repo}#${number}`) ?? []
+  const parts = [
+    duration_seconds === null ? '' : `in ${formatDuration(duration_seconds)} `,
+    branch === null ? 'it ' : `on ${branch} it `,
+    file === undefined
+      ? ''
+      : `worked on ${countOf(files_touched?.length ?? 0, 'file')}, ${file}${files_touched?.length === 1 ? '' : ' first'}, and `,
+    calls === 0
+      ? 'called no tool'
+      : `called tools ${countOf(calls, 'time')} (${names.join(', ')}${others}), ${errors === 0 ? 'none of which failed' : `${formatWhole(errors)} of which failed`}`,
+    opened.length > 0 ? `; pull request ${opened.join(', ')}` : '',
+    ended === undefined ? '' : `. It ${saidOutcome(ended.count)}`,
+    session.landed === null
+      ? ''
+      : `; its commits ${session.landed ? (session.reverted ? 'landed and were reverted' : 'landed') : 'have not landed'}`,
+    findings === 0
+      ? '. Nothing was found in it.'
+      : `. ${countOf(findings, 'finding')} of it ${findings === 1 ? 'is' : 'are'} open.`,
+  ]
+  return capital(parts.join(''))
+}
+
+const sumOf = (tools: SessionDetail['tools_used'], field: 'calls' | 'errors') =>
+  tools.reduce((sum, one) => sum + one[field], 0)
