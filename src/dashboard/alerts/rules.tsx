@@ -64,7 +64,8 @@ function useColumns<Of extends Rule>({ page, columns }: RuleKind<Of>) {
 function RuleList<Of extends Rule>({ kind, who }: OfKind<Of>) {
   const { page, one, empty, said: saidOf, soft, Form } = kind
   const { said, run } = useChanges()
-  const rules = useApi<{ data: Of[] }>(`/${page}`)
+  // an organization has at most 100
+  const rules = useApi<{ data: Of[] }>(`/${page}?per_page=100`)
   const { nameOf, columns } = useColumns(kind)
   const add = async (body: object): Promise<void> => {
     const made = await run(() => getJson<Rule>(`/${page}`, { method: 'POST', body }), 'Made')

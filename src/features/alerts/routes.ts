@@ -41,8 +41,7 @@ export interface RoutedRules<Kind extends RuleKind> extends Rules<Kind> {
   members?: true
 }
 
-/** There are so few that all of them are one page, unless less is asked for. */
-const ListQuery = Type.Object({ page: Page, per_page: { ...PerPage, default: 100, examples: [100] } })
+const ListQuery = Type.Object({ page: Page, per_page: PerPage })
 
 const idOf = (params: { alert_id?: string; digest_id?: string }): string =>
   params.alert_id ?? params.digest_id ?? ''

@@ -62,7 +62,7 @@ describe('an alert', () => {
     const second = (await add(ask, { name: 'Later', each: 'project' })).body
     const list = async (query = '') => (await ask('GET', `/v1/alerts${query}`)).body
     expect((await list()).data.map((alert) => alert.id)).toEqual([id, second.id])
-    expect((await list()).pagination).toEqual({ page: 1, per_page: 100, total: 2 })
+    expect((await list()).pagination).toEqual({ page: 1, per_page: 50, total: 2 })
     expect((await list('?page=2&per_page=1')).data.map((alert) => alert.id)).toEqual([second.id])
     expect((await ask('GET', `/v1/alerts/${id}`)).body).toEqual(made.body)
     expect((await ask('GET', `/v1/alerts/${second.id}`)).body).toMatchObject({ keys: [] })
