@@ -218,6 +218,30 @@ describe('on a terminal', () => {
   )
 
   test(
+    'a change of too few has no figures, and no line for them',
+    async () => {
+      const who = '--kind setting --week 2026-03-02 --unit member --members ada@example.com'.split(' ')
+      const { id } = await runJson(['effects', 'add', 'Strict types', '--org', 'acme', ...who], local)
+      const { code, stdout } = await run(['effects', 'show', id, '--org', 'acme'], local)
+      expect({ code, lines: stdout.trimEnd().split('\n') }).toEqual({
+        code: 0,
+        lines: [
+          'Strict types, since the week of 2026-03-02',
+          '',
+          'verdict:     Too few: it needs five of each side',
+          'effect:      –',
+          'measure:     cost per prompt, own past',
+          'weeks:       8 before, 4 after',
+          'who:         0 changed, 0 others',
+          '',
+          'Members were not assigned: work that became harder that very week looks the same.',
+        ],
+      })
+    },
+    SLOW_MS,
+  )
+
+  test(
     'sessions, quality, risk and team at 80 columns, from a server',
     async () => {
       const shown = async (...args: string[]) => plain(await onTerminal(80, args, remote))

@@ -64,10 +64,14 @@ function linesOf(effect: Effect): string[] {
     ...(clusters === null
       ? []
       : [row('clusters', `${clusters.changed} and ${clusters.others}, by ${clusters.by}`)]),
-    row(
-      'visible',
-      `a rise of ${saidChange(effect, effect.visible_rise).slice(1)}, or a fall of ${saidChange(effect, effect.visible_fall).slice(1)}`,
-    ),
+    ...(effect.visible_rise === null
+      ? []
+      : [
+          row(
+            'visible',
+            `a rise of ${saidChange(effect, effect.visible_rise).slice(1)}, or a fall of ${saidChange(effect, effect.visible_fall).slice(1)}`,
+          ),
+        ]),
     ...(placebo === null
       ? []
       : [row('before', `${saidChange(effect, placebo.effect)}, where nothing must be`)]),
