@@ -1,0 +1,52 @@
+import { expect, test } from 'bun:test'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { Api } from '../../src/http/api.ts'
+import { smallApp } from '../http/small-app.ts'
+import { tenant } from '../support/api.ts'
+import { scratchFolder } from '../support/cli.ts'
+import { testsDatabase } from '../support/postgres.ts'
+
+// Runs the list that CONTRIBUTING.md shows, as it stands there.
+
+const ROOT = join(import.meta.dir, '../..')
+const database = testsDatabase()
+const folder = scratchFolder()
+
+test('the list of CONTRIBUTING.md has a filter, pages and CSV', async () => {
+  const page = readFileSync(join(ROOT, 'CONTRIBUTING.md'), 'utf8')
+  for (const [, path = '', code = ''] of page.matchAll(/^```ts\n\/\/ src\/(\S+)\n(.*?)^```$/gms)) {
+    const file = join(folder.path, path)
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(
+      file,
+      code
+        .replaceAll("from '../../", `from '${ROOT}/src/`)
+        .replace(/from '(@?[a-z/]+)'/g, (_, name: string) => `from '${Bun.resolveSync(name, ROOT)}'`),
+    )
+  }
+  const { historyRoutes } = await import(join(folder.path, 'features/history/routes.ts'))
+  const app = smallApp(database.sql, (api: Api) => historyRoutes({ api }))
+  const { orgId, key } = await tenant(database.sql, { scopes: ['team:read'] })
+  for (const [project, sha, time] of [
+    ['web', 'a1', '2026-11-01T10:00:00Z'],
+    ['web', 'a2', '2026-11-02T10:00:00Z'],
+    ['docs', 'a3', '2026-11-03T10:00:00Z'],
+  ] as const)
+    await database.sql`
+      insert into commits
+        (org_id, project, sha, author_email, author_name, committed_at, files, additions, deletions, bot, content_hash, day)
+      values
+        (${orgId}, ${project}, ${sha}, 'ada@example.com', 'Ada', ${time}, 1, 5, 0, false, '', ${time.slice(0, 10)})`
+  const ask = async (query: string, accept = 'application/json') => {
+    const headers = { authorization: `Bearer ${key}`, accept }
+    return await app.handle(new Request(`http://localhost/v1/commits${query}`, { headers }))
+  }
+  const shas = async (query: string) =>
+    ((await (await ask(query)).json()) as { data: { sha: string }[] }).data.map(({ sha }) => sha)
+  expect(await shas('')).toEqual(['a3', 'a2', 'a1'])
+  expect(await shas('?project=web&date_from=2026-11-02')).toEqual(['a2'])
+  expect(await shas('?per_page=1&page=3')).toEqual(['a1'])
+  expect((await ask('?per_page=0')).status).toBe(400)
+  expect(await (await ask('?project=docs&per_page=all', 'text/csv')).text()).toContain('a3,docs,2026-11-03')
+})
