@@ -2,10 +2,10 @@ import { expect, test } from 'bun:test'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Api } from '../../src/http/api.ts'
-import { smallApp } from '../http/small-app.ts'
 import { tenant } from '../support/api.ts'
 import { scratchFolder } from '../support/cli.ts'
 import { testsDatabase } from '../support/postgres.ts'
+import { smallApp } from './small-app.ts'
 
 // Runs the list that CONTRIBUTING.md shows, as it stands there.
 
