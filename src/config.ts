@@ -20,6 +20,8 @@ import {
   type Parser,
 } from './base/setting-parsers.ts'
 
+// The settings: variable, flag, help and parser of each.
+
 /** The plans, from the smallest. */
 export const PLANS = ['cloud_pro', 'cloud_team', 'cloud_enterprise'] as const
 export type Plan = (typeof PLANS)[number]

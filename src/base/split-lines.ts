@@ -1,3 +1,5 @@
+// Splits a stream of bytes into lines, and cuts those that are too long.
+
 export interface Line {
   /** The number of the line, from 1. Blank lines are counted, but not returned. */
   number: number

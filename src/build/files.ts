@@ -1,6 +1,8 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
+// Paths and files of the repository, for the build.
+
 export const ROOT = resolve(import.meta.dir, '../..')
 
 export const readPackage = (folder = '') =>

@@ -1,5 +1,7 @@
 import { codeOf, messageOf } from '../base/errors.ts'
 
+// Tells errors of a lost connection, a deadlock and a full disk from others.
+
 /** Errors of the driver, its socket, and PostgreSQL while it starts, stops, fails over or is overloaded. */
 const CODES = new Set([
   'CONNECTION_CLOSED',

@@ -1,5 +1,7 @@
 import type { ISql, Sql } from './client.ts'
 
+// Makes statements of parts without the driver's promises.
+
 /** The parts and values of statements up to a place: those of the same parts share one text, of which the hash is known, too. */
 class Shape {
   text?: string

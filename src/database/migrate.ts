@@ -7,6 +7,8 @@ import { isDeadlock } from './connection-errors.ts'
 import { readMigrations } from './read-migrations.ts' with { type: 'macro' }
 import { refuseUnfinishedRestore } from './restore-mark.ts'
 
+// Brings the schema to the newest version.
+
 /** The migrations by number, without gaps: the files of the folder. A released one is never edited. */
 export const MIGRATIONS = readMigrations()
 

@@ -2,6 +2,8 @@ import { addDays, hourOf, instantsOf, UTC } from '../base/dates.ts'
 import type { PagePosition } from '../base/json-text.ts'
 import type { Fragment, ISql } from './client.ts'
 
+// Parts of statements about rows: arrays as tables, upserts, pages of lists, ranges of days.
+
 /** Types of columns, and what JavaScript gives for a value of each. */
 interface ColumnTypes {
   text: string | null

@@ -1,5 +1,7 @@
 import type { ISql } from './client.ts'
 
+// Lets PostgreSQL count tables again that have grown.
+
 /** Any plan is fast for a table with fewer pages of 8 KiB. */
 const SMALL = 8
 

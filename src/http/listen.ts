@@ -4,6 +4,8 @@ import type { Log } from '../base/log.ts'
 import { withTimeout } from '../base/timeout.ts'
 import { flagOf, type SettingName } from '../config.ts'
 
+// Listens at an address, and stops without cutting requests off.
+
 /** A client that sends or takes nothing for this long is dropped; statements end before (database/client.ts). */
 const IDLE_TIMEOUT_S = 30
 const DRAIN_MS = 20_000

@@ -9,6 +9,8 @@ import { ServerState } from '../features/whoami/server-model.ts'
 import type { RouteDeps } from '../http/api.ts'
 import { readDatabaseBytes } from './metrics/queries.ts'
 
+// The route of what an operator asks of a server.
+
 /** Answers keep their ETag while little is written: free space changes with every block. */
 const UNIT = 100_000_000
 const rounded = (bytes: number): number => Math.round(bytes / UNIT) * UNIT

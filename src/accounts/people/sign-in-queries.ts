@@ -3,6 +3,8 @@ import type { Plan } from '../../config.ts'
 import type { ISql, Sql } from '../../database/client.ts'
 import { hashToken, makeToken } from './tokens.ts'
 
+// Sessions of browsers: they start at a sign-in, and are looked up with each request.
+
 /** A session of the browser ends when it was not used for so long, and so long after the sign-in. */
 const IDLE_S = 12 * 3600
 export const MAX_AGE_S = 7 * 24 * 3600

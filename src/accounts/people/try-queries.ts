@@ -1,6 +1,8 @@
 import { tooMany } from '../../base/errors.ts'
 import type { Sql } from '../../database/client.ts'
 
+// Counts tries to sign in over all instances.
+
 /** Tries to sign in a minute, for each address and each account. */
 const MAX_TRIES = 10
 

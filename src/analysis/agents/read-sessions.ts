@@ -27,6 +27,8 @@ import type { Transcript } from './transcript/transcript.ts'
 import type { Turn } from './transcript/transcript-model.ts'
 import { type ProjectFrom, workspaceOf } from './transcript/workspace.ts'
 
+// Reads the files of all agents: groups them by session, and gives the record of each session.
+
 export interface ReadOptions {
   project?: string | undefined
   projectFrom?: ProjectFrom | undefined

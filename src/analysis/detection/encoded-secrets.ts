@@ -1,6 +1,8 @@
 import { type LongWord, longWordsIn } from './long-words.ts'
 import { type RawFinding, type Scanner, TEXT_SEPARATOR } from './secret-rules.ts'
 
+// Finds texts in base64 or hexadecimal, so that what they encode is searched for secrets too.
+
 /** Characters of the shortest run: 18 bytes. */
 const SHORTEST = 24
 /** Base64 of at least 18 bytes, also over several lines. No character matches two parts of it: no backtracking. */

@@ -1,5 +1,7 @@
 import type { Severity } from '../records/finding.ts'
 
+// Tells which files hold secrets or keys by their paths.
+
 /** The kind of a file that an agent should not read or keep. */
 interface Sensitivity {
   /** `SSH private key`, … */

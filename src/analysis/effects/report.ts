@@ -6,6 +6,8 @@ import { FROM_START } from './noticed.ts'
 import { comparePast } from './past.ts'
 import { ALL_SUMS, hasWorkIn, round6, SUM, sumOf, type Unit, valueAt } from './sums.ts'
 
+// Measures a change: its effect on cost and quality, how sure that is, and the verdict.
+
 export const VERDICTS = [
   ...([
     'too_early',

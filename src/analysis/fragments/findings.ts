@@ -5,6 +5,8 @@ import { type FindingRecord, MAX_FINDINGS, SEVERITY_RANK } from '../records/find
 import type { DangerousAction, SessionFragments } from '../records/fragments.ts'
 import type { SessionRecord } from '../records/session.ts'
 
+// Findings of a session's record, with its security score.
+
 /** The number of a turn, or of the last turn at the time `at`; null for neither. */
 type NumberOf = (turn: string | null, at: string | null) => number | null
 

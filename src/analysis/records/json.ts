@@ -2,6 +2,8 @@ import { type JSONPath, visit } from 'jsonc-parser'
 import { type FieldProblem, fieldError, MAX_PROBLEMS, validationError } from '../../base/errors.ts'
 import { cut, findUnstorable } from '../../base/text.ts'
 
+// Reads JSON that is sent, within limits of depth and of values.
+
 /** Deepest nesting: no record needs more, and 30,000 nested arrays would overflow the validators' stack. */
 const MAX_DEPTH = 64
 /** Largest number of values: no body of 1 MiB needs more, and half a million would take 50 ms to build. */

@@ -15,6 +15,8 @@ import {
 } from './fields.ts'
 import { SecurityRecord } from './finding.ts'
 
+// The record of a session, as sync sends it.
+
 /** Characters of the packed parts of a session. */
 export const MAX_PARTS = 4 * 1024 * 1024
 

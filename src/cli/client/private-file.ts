@@ -2,6 +2,8 @@ import { chmodSync, closeSync, mkdirSync, openSync, renameSync, rmSync, writeFil
 import { dirname } from 'node:path'
 import { codeOf, messageOf, noSpaceError, OperatorError } from '../../base/errors.ts'
 
+// Writes files that only their owner may read.
+
 const OWNER_ONLY = { folder: 0o700, file: 0o600 }
 
 /** Writes a file for its owner alone, completely or not at all, in the program's own folder, which is closed to others. */

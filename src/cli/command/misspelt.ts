@@ -1,5 +1,7 @@
 import { SETTINGS } from '../../config.ts'
 
+// Finds environment variables that are misspelt settings.
+
 /** Variables of the program besides the settings. */
 const OTHERS = [
   'ENV_FILE',

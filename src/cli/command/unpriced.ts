@@ -1,6 +1,8 @@
 import { loadGuesses } from '../../analysis/scoring/price-guess.ts'
 import { visible } from '../../base/text.ts'
 
+// Says which models have no price.
+
 /** Models that one text names. */
 const SHOWN = 5
 

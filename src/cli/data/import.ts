@@ -15,6 +15,8 @@ import { printMessage, printResult } from '../command/output.ts'
 import { startProgress } from '../command/progress.ts'
 import { syncDepsOf } from '../command/sync-deps.ts'
 
+// Reads a file of records, and writes them in batches.
+
 /** A file is read in pieces of this size. */
 const CHUNK = 1024 * 1024
 /** The first line of an export of an organization with another time zone than UTC. */

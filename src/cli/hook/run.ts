@@ -6,6 +6,8 @@ import type { Context } from '../command/context.ts'
 import { startSelf } from '../command/run-self.ts'
 import { recordPath, SYNC_RECORD } from './install.ts'
 
+// Sends a session that has ended, called by the agent.
+
 /** All transcripts are looked at after this time, for sessions that could not be sent when they ended. */
 const LOOK_MS = 86_400_000
 

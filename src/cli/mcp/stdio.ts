@@ -6,6 +6,8 @@ import { fetchAnswer, refuseRedirect } from '../client/answer.ts'
 import { getServer, type Server } from '../client/server.ts'
 import type { Context } from '../command/context.ts'
 
+// Passes messages of MCP between an agent and the server.
+
 /** A tool's answer takes no longer. */
 const TIMEOUT_MS = 60_000
 const PARSE_ERROR = -32_700

@@ -13,6 +13,8 @@ import type { Args, Context } from '../command/context.ts'
 import { printMessage, printResult } from '../command/output.ts'
 import { startProgress } from '../command/progress.ts'
 
+// Makes a backup, of a running server too.
+
 /** A server on the same machine goes first, since its requests must not wait. */
 const NICENESS = 10
 

@@ -12,6 +12,8 @@ import { startProgress } from '../command/progress.ts'
 import { pricerOf } from '../command/sync-deps.ts'
 import { fetchHealth, serverUrl, whyOther } from './health.ts'
 
+// Runs the checks of data and server, and prints what they find.
+
 /** Longer than a scrape takes at most. */
 const METRICS_TIMEOUT_MS = 6_000
 

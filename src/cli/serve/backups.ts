@@ -13,6 +13,8 @@ import {
 import type { Context } from '../command/context.ts'
 import { runSelf } from '../command/run-self.ts'
 
+// Makes backups at an interval while the server runs.
+
 /** A backup that failed is tried again after this time, unless the next one is due before. */
 const RETRY_MS = 10 * 60_000
 

@@ -30,6 +30,8 @@ import { measureAttempts, superviseWorker } from '../../webhooks/worker/supervis
 import type { Context } from '../command/context.ts'
 import { measureDisks } from './measure.ts'
 
+// Starts and stops the parts of a server: database, pools, threads, listeners.
+
 /** The database is checked at this interval. */
 const CHECK_MS = 1_000
 

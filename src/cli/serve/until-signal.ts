@@ -3,6 +3,8 @@ import type { Context } from '../command/context.ts'
 import { untilSignal } from '../command/signals.ts'
 import type { RunningServer } from './server.ts'
 
+// Runs a server until a signal ends it.
+
 /** The garbage is collected so long after the server has started. */
 const GC_DELAY_MS = 500
 

@@ -9,6 +9,8 @@ import { load, runCommand, typed } from './system-commands.ts'
 import { environmentLines, quoted } from './systemd.ts'
 import type { ServiceOptions } from './user-service.ts'
 
+// Installs the server as a service of systemd.
+
 /** Closed to the unit by `ProtectHome`. */
 const CLOSED = /^\/(home|root|run\/user)\//
 

@@ -20,6 +20,8 @@ import { findKeyOwner, hasState, type KeyOwner, type SyncState, withState } from
 import type { Context } from '../command/context.ts'
 import { printMessage } from '../command/output.ts'
 
+// Requests of sync, with their retries.
+
 export interface Access {
   /** The server's address, without a slash at its end. */
   server: string

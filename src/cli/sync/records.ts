@@ -16,6 +16,8 @@ import type { Incremental } from './incremental.ts'
 import { isResend, type SyncOptions } from './options.ts'
 import { addFile, addLeftOut, type Summary, skip } from './summary.ts'
 
+// Reads what sync sends: records of sessions and of commits, one after the other.
+
 /** Read between two looks at the memory of the process. */
 const LOOK_BYTES = 2_000_000
 /** Garbage is collected above this, in 15 ms: the process would grow by its heap's own rules to 180 MB. */

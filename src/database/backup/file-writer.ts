@@ -6,6 +6,8 @@ import { syncPath } from '../disk.ts'
 import { signatureFrame, trailerOf } from './format.ts'
 import { signatureOf } from './signature.ts'
 
+// Writes a backup's file in compressed blocks, which gets its name when it is whole.
+
 /** Compressed at a time: larger blocks compress by 1 % better and need more memory. */
 const BLOCK_BYTES = 4 * 1024 * 1024
 const OWNER_ONLY = 0o600

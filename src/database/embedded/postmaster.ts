@@ -8,6 +8,8 @@ import { SOCKET_NAME } from '../client.ts'
 import { EXIT_CANNOT_EXECUTE, EXIT_CANNOT_SWITCH_USER, execCommand } from './exec-postgres.ts'
 import type { SystemUser } from './system-user.ts'
 
+// Starts the embedded PostgreSQL, and says why it ended.
+
 /** Connections beside the server's pool: for versions, the threads, commands (two each) and interactive sessions. */
 const EXTRA_CONNECTIONS = 28
 

@@ -9,6 +9,8 @@ import { costRows, usageRows } from '../usage/sources.ts'
 import { sessionSums } from '../usage/sums.ts'
 import { weekBefore } from './digest-model.ts'
 
+// Reads the figures of a weekly digest.
+
 /** Models and projects that an event names, by their cost. */
 const MAX_KEYS = 50
 

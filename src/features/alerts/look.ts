@@ -5,6 +5,8 @@ import type { Sql } from '../../database/client.ts'
 import { isConnectionError } from '../../database/connection-errors.ts'
 import { findDueOrganizations } from './rule-queries.ts'
 
+// Looks at the rules that are due, organization by organization.
+
 /** Organizations that are looked at at once: one whose figures take long delays no other. */
 export const LANES = 2
 

@@ -8,6 +8,8 @@ import {
   type ReportSummary,
 } from './model.ts'
 
+// Reads the report of the audit log: the one that was made, or the log itself.
+
 /** `at` null: starts at the newest entry (before) or at the oldest (after). */
 interface Start {
   direction: 'before' | 'after'

@@ -9,6 +9,8 @@ import { replaced, unnest } from '../../database/rows.ts'
 import type { ReportSummary } from './model.ts'
 import { type CountRow, findLastTime, summaryOf } from './report-queries.ts'
 
+// Stores audit reports that are sent or generated.
+
 /** A report to generate. Times have six decimals; null: the record does not give them. */
 interface Wanted {
   id: string

@@ -15,6 +15,8 @@ import { type Effect, type EffectListQuery, type EffectQuery, FIRST_LOOK } from 
 import { isFound } from './said.ts'
 import { mondayOfWeek, readBegun, readWeekVersions, readWork, type WorkRow, weekOf } from './work-queries.ts'
 
+// Lists changes with their reports, which are computed and kept.
+
 export interface EffectDeps {
   sql: ISql
   /** Keeps what was measured of closed weeks; null: nothing does. */

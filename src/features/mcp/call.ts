@@ -3,6 +3,8 @@ import { ApiError } from '../../base/errors.ts'
 import type { Sql } from '../../database/client.ts'
 import type { ErrorBody } from '../../http/query.ts'
 
+// A tool's call, and its requests to the routes.
+
 export interface Call {
   access: Access
   /** Reads in a place of the caller's organization. */

@@ -5,6 +5,8 @@ import { memberItem, memberOf } from '../../database/member-addresses.ts'
 import { page } from '../../http/query.ts'
 import type { CoverageListQuery, CoveragePage } from './team-model.ts'
 
+// Says what transcripts and telemetry know of each person’s sessions, by agent.
+
 /** Sums by person and agent. */
 const sums = (sql: ISql, orgId: string, onlyMember: VisibleMember | null): Fragment => sql`
   select

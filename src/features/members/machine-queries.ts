@@ -5,6 +5,8 @@ import { memberItem, memberOf, personOf } from '../../database/member-addresses.
 import { readPage } from '../../database/rows.ts'
 import type { MachineListQuery, MachinePage } from './team-model.ts'
 
+// Lists machines, with those that have stopped sending.
+
 /** The member or other user of a machine `k`, as JSON. */
 const userOf = (sql: ISql, orgId: string): Fragment => sql`
   (

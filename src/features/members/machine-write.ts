@@ -1,5 +1,7 @@
 import type { ISql } from '../../database/client.ts'
 
+// Notes the machine that a sync came from.
+
 /** Machines of a user; the one silent for longest is forgotten for a new one. Build machines have a new name each time. */
 const MAX_MACHINES = 1_000
 

@@ -3,6 +3,8 @@ import { closed, component, nullable, Timestamp } from '../../analysis/records/f
 import { Role } from '../../analysis/records/member.ts'
 import { Page, PageOf, PerPage, textFilter } from '../../http/query.ts'
 
+// The schemas of the team's routes: members, expertise, machines, coverage.
+
 const userId = { examples: ['user_7h2k9d'] }
 const domain = Type.String({
   description: 'project and top-level directory; `.` for files beside the directories',

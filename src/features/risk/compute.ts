@@ -19,6 +19,8 @@ import { type Change, componentsOf, type RiskComponents } from './prepare.ts'
 import { measureChange, regressionScore } from './regression.ts'
 import { type OpenFindings, securityComponent } from './sensitive-paths.ts'
 
+// Computes the risk of a pull request from the history of its files.
+
 /** 12 months: the history before a change. */
 const HISTORY_MS = 365 * 86_400_000
 /** Changes, and files of them, whose owners and findings are looked up in one statement. */

@@ -5,6 +5,8 @@ import { JsonText } from '../../base/json-text.ts'
 import type { ISql, Sql } from '../../database/client.ts'
 import { RISK_FIELDS, riskColumns } from './queries.ts'
 
+// Reads the risk of a pull request with its sessions.
+
 /** Sessions in a response. */
 const MAX_SESSIONS = 50
 /**

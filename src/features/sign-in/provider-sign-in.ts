@@ -19,6 +19,8 @@ import type { AuthDeps } from './deps.ts'
 import type { Identity } from './identity-provider.ts'
 import { beginSession, type Client } from './sign-in.ts'
 
+// Signs in whom an identity provider names, with the role and team of their claims.
+
 /** The role by the claim, else the default; null for none. A claim makes no owner: of an owner's roles the next counts. */
 function roleOf({ groups }: Identity, { roles, defaultRole }: OidcConfig, isOwner: boolean): Role | null {
   const given = [...ROLES.filter((role) => groups.some((group) => roles.get(group) === role)), defaultRole]

@@ -2,6 +2,8 @@ import { inBatches } from '../../base/batches.ts'
 import type { Sql } from '../../database/client.ts'
 import { deleteSomeRows, endOrganization, listOrganizationTables } from './queries.ts'
 
+// Deletes an organization, a table after the other.
+
 /** Rows deleted by one statement. */
 const BATCH = 5_000
 /** A deletion begun that long ago was interrupted: the server finishes it. */

@@ -9,6 +9,8 @@ import { updateShares } from '../../features/usage/pull-request-write.ts'
 import { countingTexts } from './person-rollups.ts'
 import type { Erasure } from './person-tables.ts'
 
+// Erases a person from commits.
+
 /** Commits of one transaction: their files are counted again from their whole histories. */
 const BATCH = 200
 

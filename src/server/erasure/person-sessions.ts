@@ -8,6 +8,8 @@ import { replaceTexts } from '../../features/sessions/writing/write.ts'
 import type { Erasure } from './person-tables.ts'
 import { inBatchesOfBytes, mayHave, type Sized } from './queries.ts'
 
+// Erases a person from sessions.
+
 /** Sessions looked at in one statement. */
 const PAGE = 100
 

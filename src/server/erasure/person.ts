@@ -18,6 +18,8 @@ import { eraseInSessions } from './person-sessions.ts'
 import { type Erasure, eraseInTables } from './person-tables.ts'
 import { pseudonymOf, tracesOf } from './traces.ts'
 
+// Erases a person from every table, in steps that can be taken again.
+
 const TOKEN_LENGTH = 12
 /** Each pass changes what was written while the one before ran. */
 const MAX_PASSES = 10

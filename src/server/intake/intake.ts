@@ -16,6 +16,8 @@ import { type Intake, type IntakeRequest, MAX_SYNC_BYTES } from './messages.ts'
 import { readBatch } from './read-batch.ts'
 import { type ReadTelemetry, readTelemetry } from './read-telemetry.ts'
 
+// Reads, checks and writes what is sent, in turns with other requests: the work of the intake's thread.
+
 /** Work of a request without a pause: what another organization's request waits at least. */
 const SLICE_MS = 10
 

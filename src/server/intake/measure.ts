@@ -4,6 +4,8 @@ import type { Counter, Registry } from '../../base/metrics/registry.ts'
 import type { SyncDeps } from '../sync/write.ts'
 import type { Intake } from './messages.ts'
 
+// Metrics of what is taken in.
+
 /** Labels of the metric, which must be few. `other`: any other source than an agent's; `none`: a session without one. */
 const AGENTS = [...READ, 'other', 'none']
 /** `refused`: what its request was refused for; without that session the others would have been written. */

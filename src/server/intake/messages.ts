@@ -7,6 +7,8 @@ import type { ConnectTarget } from '../../database/client.ts'
 import type { PackedBody } from '../../http/body.ts'
 import type { SendOptions, SyncResult } from '../sync/write.ts'
 
+// The messages between the server and the intake's thread.
+
 /** Largest request, packed and unpacked. */
 export const MAX_SYNC_BYTES = 32 * 1024 * 1024
 

@@ -5,6 +5,8 @@ import { NDJSON_TYPE, type PackedBody, unpack } from '../../http/body.ts'
 import { type BatchPreparer, type PreparedBatch, refuseTooMany } from '../sync/prepare.ts'
 import { createSplitter, nameOf, type RecordText } from './splitter.ts'
 
+// Reads the body of a sync: JSON, or NDJSON record by record.
+
 /** Largest body of JSON, which is parsed as a whole. */
 const MAX_JSON_BYTES = 8 * 1024 * 1024
 /** Values in it: 1,000,000 take 0.2 s to parse. */

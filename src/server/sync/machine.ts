@@ -4,6 +4,8 @@ import type { ISql } from '../../database/client.ts'
 import type { PreparedSession } from '../../features/sessions/prepare.ts'
 import { findMemberIds } from '../../features/usage/scope-queries.ts'
 
+// The machine that a request comes from, by its header.
+
 /** A host name is at most this long. */
 const MAX_LENGTH = 255
 /** Printable ASCII; a comma is between the values of a header that was sent twice. */

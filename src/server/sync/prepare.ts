@@ -23,6 +23,8 @@ import {
   withoutDecisions,
 } from './permissions.ts'
 
+// Checks records, masks secrets in them, and computes what they lack.
+
 /** Records in one request; import and sync send more in several. */
 export const MAX_RECORDS = 10_000
 /** Records whose secrets are masked together, as each scan takes 0.16 ms besides its characters; and the length of their JSON. */

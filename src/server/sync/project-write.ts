@@ -15,6 +15,8 @@ import { findCounted, recountPullRequests } from '../../features/usage/outcome-r
 import { type PullRequestId, updateSharesOfProject } from '../../features/usage/pull-request-write.ts'
 import { USAGE_ROLLUPS } from '../../features/usage/rollup.ts'
 
+// Renames a project in all tables.
+
 /** The rollups of sessions and their findings that have a row of each project. */
 const ROLLUPS = [
   ...SESSION_ROLLUPS.filter(({ key }) => key.includes('project')),

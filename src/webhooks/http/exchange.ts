@@ -16,6 +16,8 @@ import {
 } from './failure.ts'
 import { LOOKUP_TIMEOUT_MS, lookUp, type Resolve } from './resolve.ts'
 
+// One HTTP request over a checked connection.
+
 /** After this many bytes of a body the connection is closed. */
 const MAX_READ_BODY_BYTES = 16_384
 

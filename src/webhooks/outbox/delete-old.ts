@@ -3,6 +3,8 @@ import { orderedIdFloor } from '../../base/ids.ts'
 import type { ISql, Sql } from '../../database/client.ts'
 import { updateCounts } from './events.ts'
 
+// Deletes deliveries that finished long ago.
+
 /** Endpoints in one call; the next call continues. */
 const MAX_ENDPOINTS = 1_000
 /** Rows in one statement, so that no other waits long for its locks. */

@@ -3,6 +3,8 @@ import type { Log } from '../../base/log.ts'
 import type { ClaimedDelivery, ClaimLimits, Cursors } from '../outbox/claim.ts'
 import type { Slots } from './slots.ts'
 
+// Claims due deliveries for the free slots.
+
 /** Deliveries in one claim at most: they are sent and settled while the next claim runs. */
 const MAX_CLAIM = 128
 const RETRY_MS = 200

@@ -8,6 +8,8 @@ import { type ClaimerDeps, createClaimer } from './claimer.ts'
 import { createResultBatcher } from './result-batcher.ts'
 import { createSlots } from './slots.ts'
 
+// The worker's loop: polls, claims, attempts, stores results.
+
 /** Retries are found by polling only: at most every POLL_MS, at least every MAX_POLL_MS. */
 const POLL_MS = 500
 const MAX_POLL_MS = 2_000

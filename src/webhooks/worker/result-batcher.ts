@@ -3,6 +3,8 @@ import type { Log } from '../../base/log.ts'
 import { isConnectionError, isDeadlock } from '../../database/connection-errors.ts'
 import { inBatches, type Outcome } from '../outbox/settle.ts'
 
+// Stores results of attempts, many in one statement.
+
 /** Outcomes in one statement at most. */
 const MAX_BATCH = 128
 /** Concurrent statements, each of another organization: waiting for a lock does not delay the others. */

@@ -7,6 +7,8 @@ import { byFirstUse, type Transcript } from '../transcript/transcript.ts'
 import { withoutWorktree, workspaceOf } from '../transcript/workspace.ts'
 import { without } from '../transcript/written-lines.ts'
 
+// Finds what agents wrote in files that a commit changed.
+
 /** An act of a session that a commit may contain. */
 interface AgentAction {
   id: string

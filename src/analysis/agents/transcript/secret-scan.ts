@@ -7,6 +7,8 @@ import {
 } from '../../detection/secrets.ts'
 import type { Place, SecretScan } from './transcript-model.ts'
 
+// Looks for secrets in the texts of a session while it is read.
+
 /** One piece of `inPieces`: what is longer is scanned in pieces that overlap. */
 const BATCH_CHARACTERS = 384 * 1024
 /** Secrets kept per session; further ones are still masked. */

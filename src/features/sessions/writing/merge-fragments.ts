@@ -19,6 +19,8 @@ import {
   withKeptTelemetry,
 } from './telemetry.ts'
 
+// Merges parts of a session that are sent with those that are stored.
+
 /** A session as it is stored, as far as it decides on parts that are sent. */
 type Stored = Pick<StoredSession, 'project' | 'user_id' | 'user_email' | 'hash' | 'origin'>
 
