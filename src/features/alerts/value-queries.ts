@@ -117,7 +117,7 @@ function qualityMeans(context: Context): Fragment {
     return sql`
       select
         ${textOf(context, each, 'u')} as key, '' as part, ${bucketOf(sql, watched.window, sql`u.day`)} as period,
-        round(avg(u.quality_score), 6) as value
+        round(avg(u.quality_score), 2) as value
       ${sessionsWithShares(sql, orgId, filtersOf(context))}
       group by 1, 2, 3`
   const ofProject =
@@ -127,7 +127,7 @@ function qualityMeans(context: Context): Fragment {
   return sql`
     select
       ${key} as key, '' as part, ${bucketOf(sql, watched.window, sql`r.bucket`)} as period,
-      round(sum(r.quality_sum) / sum(r.sessions), 6) as value
+      round(sum(r.quality_sum) / sum(r.sessions), 2) as value
     from (${projectSums(sql, orgId, [{ ...daysOf(from, to), grain }], ofProject)}) r
     group by 1, 2, 3
     having sum(r.sessions) > 0`
