@@ -53,7 +53,7 @@ beforeAll(async () => {
     ])
     return (await response.json()) as { id: string }
   }
-  const member = (name: string) => memberRecord(name, { joined_at: daysAgo(90) })
+  const member = (name: string) => memberRecord(name, { display_name: name, joined_at: daysAgo(90) })
   await post('/v1/sync', {
     records: [
       member('ada'),
