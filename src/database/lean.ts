@@ -13,8 +13,14 @@ class Shape {
   }
 }
 
-const makeShape = () => new Shape()
-const EMPTY = new Shape()
+/** Filters combine freely: the shapes that are kept at most, some 30 MB. */
+const MAX_SHAPES = 20_000
+let count = 0
+const makeShape = () => {
+  count += 1
+  return new Shape()
+}
+let empty = new Shape()
 const VALUE = Symbol('value')
 
 /**
@@ -53,7 +59,8 @@ class Part {
 
   query() {
     const parameters: unknown[] = []
-    const shape = this.after(EMPTY, parameters)
+    if (count > MAX_SHAPES) [empty, count] = [new Shape(), 0]
+    const shape = this.after(empty, parameters)
     let nth = 0
     shape.text ??= this.text(() => ++nth)
     return this.sql.unsafe(shape.text, parameters as never[], { prepare: true, simple: false } as object)
