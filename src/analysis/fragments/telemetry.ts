@@ -1,5 +1,5 @@
 import { compareText } from '../../base/text.ts'
-import { noParts, type SessionFragments, type TurnFragment } from '../records/fragments.ts'
+import { fragmentId, noParts, type SessionFragments, type TurnFragment } from '../records/fragments.ts'
 import type { Origin } from '../records/session.ts'
 import { statedTotals, sumOf, sumTotals, unattributedTotals } from './totals.ts'
 
@@ -21,7 +21,7 @@ function withoutStandIns(parts: SessionFragments): SessionFragments {
  * stands for one call of telemetry with the same tokens. Prompts and calls of tools are a transcript's, where there is one.
  */
 export function withEachCallOnce(stored: SessionFragments): SessionFragments {
-  const parts = withLinesOfAnswers(withoutTaskCopies(withoutStandIns(stored)))
+  const parts = withLinesOfAnswers(withoutExecCopies(withoutTaskCopies(withoutStandIns(stored))))
   if (originOf(parts) !== 'both') return parts
   const transcriptTurns = parts.turns.filter(({ telemetry }) => telemetry !== true)
   const telemetryCalls = parts.turns.filter(
@@ -63,6 +63,26 @@ function withLinesOfAnswers(parts: SessionFragments): SessionFragments {
     ...parts,
     turns: parts.turns.filter(({ id }) => !lineOf.has(id)).map((turn) => lines.get(turn.id) ?? turn),
     calls: parts.calls.map((call) => ({ ...call, turn: lineOf.get(call.turn ?? '') ?? call.turn })),
+  }
+}
+
+/** Turns of `codex exec --json`, which are numbered, stand only where the thread's rollout is not known. */
+function withoutExecCopies(parts: SessionFragments): SessionFragments {
+  if (parts.agent !== 'codex') return parts
+  const told = new Set(
+    parts.turns.flatMap((_, index) => {
+      const key = `turn ${index + 1}`
+      return [fragmentId(`assistant ${key}`), fragmentId(`api_error ${key}`)]
+    }),
+  )
+  const isOther = ({ id }: { id: string }) => !told.has(id)
+  const isOfRollout = (turn: TurnFragment) => turn.role === 'assistant' && turn.telemetry !== true
+  if (!parts.turns.some((turn) => isOfRollout(turn) && isOther(turn))) return parts
+  return {
+    ...parts,
+    turns: parts.turns.filter(isOther),
+    calls: parts.calls.filter(({ turn }) => turn === null || !told.has(turn)),
+    events: parts.events.filter(isOther),
   }
 }
 

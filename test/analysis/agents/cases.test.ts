@@ -6,7 +6,10 @@ import {
   readSessions,
   type SourceResult,
 } from '../../../src/analysis/agents/read-sessions.ts'
+import { mergeFragments } from '../../../src/analysis/fragments/merge.ts'
+import { composeRecord } from '../../../src/analysis/fragments/session-record.ts'
 import { problemOf } from '../../../src/analysis/records/check.ts'
+import { unpackFragments } from '../../../src/analysis/records/fragments.ts'
 import type { SessionRecord } from '../../../src/analysis/records/session.ts'
 import { loadPricer } from '../../../src/analysis/scoring/prices.ts'
 import { scratchFolder } from '../../support/cli.ts'
@@ -307,6 +310,23 @@ describe('output of codex exec --json', () => {
     })
     expect(byEnd.get('2')?.unpriced_tokens).toBeUndefined()
     expect(byEnd.get('1')?.unpriced_tokens).toBe(12_300)
+  })
+
+  test('and so it is where another run reads the rollout', async () => {
+    const alone = async (name: string) => {
+      const { byEnd } = await read([join(EXEC, name)])
+      const parts = unpackFragments(byEnd.get('2')?.parts ?? '')
+      if (parts === undefined) throw new Error(`${name} has no parts`)
+      return parts
+    }
+    const [exec, rollout] = [await alone('exec.log'), await alone('rollout-y.jsonl')]
+    const pricer = await loadPricer()
+    const head = { id: 'sess_2', project_name: 'p' }
+    for (const both of [mergeFragments(exec, rollout), mergeFragments(rollout, exec)]) {
+      const composed = composeRecord(both, head, { pricer })
+      expect(composed?.record).toMatchObject({ turns: 1, tokens: { input: 900, output: 9 } })
+      expect(composed?.record.tools_used).toEqual(composeRecord(rollout, head, { pricer })?.record.tools_used)
+    }
   })
 })
 

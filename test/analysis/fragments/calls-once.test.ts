@@ -1,6 +1,11 @@
 import { expect, test } from 'bun:test'
 import { withEachCallOnce } from '../../../src/analysis/fragments/telemetry.ts'
-import type { SessionFragments, TurnFragment } from '../../../src/analysis/records/fragments.ts'
+import {
+  fragmentId,
+  newCall,
+  type SessionFragments,
+  type TurnFragment,
+} from '../../../src/analysis/records/fragments.ts'
 
 // Calls of transcripts and of telemetry: which of them are the same one.
 
@@ -63,4 +68,18 @@ test('kinds that telemetry does not say are not compared, and a call stands for 
 
 test('a call without counts is of nobody', () => {
   expect(kept(turn('a', null), told('t', null))).toEqual(['a', 't'])
+})
+
+test('what `codex exec --json` says of a thread counts only where its rollout is not known', () => {
+  const exec = turn(fragmentId('assistant turn 1'), SAME, { model: null })
+  const event = { type: 'api_error' as const, at: null, turn: null }
+  const events = ['api_error turn 1', 'other'].map((key) => ({ ...event, id: fragmentId(key) }))
+  const call = { ...newCall(fragmentId('1 item_0')), turn: exec.id }
+  const of = (...turns: TurnFragment[]) => {
+    const once = withEachCallOnce({ ...PARTS, agent: 'codex', turns, events, calls: [call] })
+    return [once.turns.map(({ id }) => id), once.calls.length, once.events.length]
+  }
+  expect(of(exec)).toEqual([[exec.id], 1, 2])
+  expect(of(exec, told('t', [1]))).toEqual([[exec.id, 't'], 1, 2])
+  expect(of(exec, turn('a', SAME))).toEqual([['a'], 0, 1])
 })
