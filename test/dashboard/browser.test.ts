@@ -260,7 +260,7 @@ describe.skipIf(program === null)('the dashboard in Chromium', () => {
   test('figures of members that were not read are not shown as none', async () => {
     const crowd = await tenant(shown.db.sql, { scopes: ['read', 'write'] })
     const created_at = new Date(Date.now() - 86_400_000).toISOString()
-    const member = (name: string) => memberRecord(name, { joined_at: created_at })
+    const member = (name: string) => memberRecord(name, { display_name: name, joined_at: created_at })
     const session = (id: string, user_email: string, estimated_cost: number) =>
       sessionRecord(`sess_${id}`, { project_name: 'p', created_at, user_email, estimated_cost })
     await send(crowd, [member('last'), member('idle')])
