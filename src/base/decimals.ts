@@ -43,3 +43,7 @@ export function roundedQuotient(dividend: bigint, divisor: bigint): bigint {
 
 export const MONEY_DECIMALS = 6
 export const SCORE_DECIMALS = 2
+
+/** Micro-dollars, an integer as text, as US dollars; a double is exact to 15 digits. */
+export const dollarsOf = (micros: string): number =>
+  micros.length < 16 ? Number(micros) / 10 ** MONEY_DECIMALS : unscaled(BigInt(micros), MONEY_DECIMALS)

@@ -148,7 +148,12 @@ function hooksOf(route: Declared, { need, before }: Callers, deps: ApiDeps) {
         if (isWhole && csv !== undefined) {
           const loaded = await csv.load?.(sql, orgId, query)
           const rows = (from: Sql) => csv.all(from, orgId, query, { ...seen, zone }, loaded)
-          return await wholeLists.send(request, { orgId, columns: columnsOf(query), rows })
+          return await wholeLists.send(request, {
+            orgId,
+            columns: columnsOf(query),
+            itemOf: csv.itemOf,
+            rows,
+          })
         }
         const further = {
           ...(zone !== UTC && { zone }),

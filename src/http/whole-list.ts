@@ -30,6 +30,8 @@ export interface CsvList<Query, Item> {
   columns: CsvColumns<Item> | ((query: Query) => CsvColumns<Item>)
   /** The statement of all rows in the list's order: `item`, JSON text. */
   all: (sql: Sql, orgId: string, query: Query, seen: Seen & { zone: string }, loaded: unknown) => Fragment
+  /** Makes an item of that; else it is the item. */
+  itemOf?: (parsed: never) => unknown
   /** Reads first what a statement alone cannot give. */
   load?: (sql: Sql, orgId: string, query: Query) => Promise<unknown>
 }
@@ -45,6 +47,7 @@ export const wholeQuery = ({ headers, url }: Request): Record<string, unknown> =
 interface WholeList {
   orgId: string
   columns: CsvColumns<unknown>
+  itemOf?: ((parsed: never) => unknown) | undefined
   /** Makes the statement for this pool. */
   rows: (sql: Sql) => Fragment
 }
@@ -55,7 +58,10 @@ export function createWholeLists({ sql, log }: { sql: Sql; log: Log }, graceMs =
   const encoder = new TextEncoder()
 
   /** The response with all rows; 503 where too many are sent. A later error cuts the connection. */
-  const send = async (request: Request, { orgId, columns, rows }: WholeList): Promise<Response> => {
+  const send = async (
+    request: Request,
+    { orgId, columns, rows, itemOf = (item) => item }: WholeList,
+  ): Promise<Response> => {
     const init = { headers: { ...CSV_HEADERS, 'cache-control': 'no-store', vary: 'Accept' } }
     if (request.method === 'HEAD') return new Response(null, init)
     const free = await places.take(orgId, 1, { units: 1, signal: request.signal, waitMs: WAIT_MS })
@@ -68,7 +74,7 @@ export function createWholeLists({ sql, log }: { sql: Sql; log: Log }, graceMs =
     const write = async (items: readonly { item: string }[]) => {
       text += csvLines(
         columns,
-        items.map(({ item }) => JSON.parse(item)),
+        items.map(({ item }) => itemOf(JSON.parse(item) as never)),
       )
       begun.resolve()
       const part = encoder.encode(text)

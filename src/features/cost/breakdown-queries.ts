@@ -3,10 +3,11 @@ import { COST_KINDS, FACETS } from '../../analysis/usage/model.ts'
 import { JsonText } from '../../base/json-text.ts'
 import type { Fragment, Sql } from '../../database/client.ts'
 import { type CsvColumns, fields } from '../../http/responses/csv.ts'
-import { COSTS, isFacet, MEASURES as SUMS, type SumKey, type UsageFilters } from '../usage/model.ts'
+import { isFacet, MEASURES as SUMS, type SumKey, type UsageFilters } from '../usage/model.ts'
 import { isOfBranches } from '../usage/sources.ts'
-import { branchRows, comparedRange, dollarsOf, keyOf, OTHERS, selected, teamTable } from '../usage/sums.ts'
+import { branchRows, comparedRange, keyOf, OTHERS, selected, teamTable } from '../usage/sums.ts'
 import { type BreakdownItem, type BreakdownQuery, columnsOf, isTime } from './breakdown-model.ts'
+import { itemOf, READ, READ_WITH_PREVIOUS, type Row, sumsOf } from './breakdown-rows.ts'
 import { sumsBy } from './breakdown-sums.ts'
 import { changedMost } from './changed-most-queries.ts'
 
@@ -38,21 +39,13 @@ function orderOf(sql: Sql, { sort, order }: BreakdownQuery): Fragment {
   return sql`${sql.unsafe(MEASURES[sort])} ${direction}, ${keys(sql`asc`)}`
 }
 
-// Texts of JSON are arguments of `concat`: with `||` a breakdown by model took PostgreSQL half as long again.
-
-/** The cost of `g` by kind, as texts of JSON without braces. */
-const KINDS_ITEM = COSTS.map(
-  (column, index) =>
-    `'${index === 0 ? '' : ','}"${column.slice('cost_'.length)}":', ${dollarsOf(`g.${column}`)}`,
-).join(', ')
-
-/** The sums of `g` as texts of JSON without braces, but for `share`. */
-const SUMS_ITEM = `'"sessions":', g.sessions, ',"turns":', g.turns, ',"tokens":{"input":', g.input, ',"output":', g.output,
-  ',"cache_read":', g.cache_read, ',"cache_creation":', g.cache_creation, '},"cost":', ${dollarsOf('g.micros')},
-  ',"cost_by_kind":{', ${KINDS_ITEM}, '},"share":', trim_scale(g.share), ',"unpriced_tokens":', g.unpriced_tokens`
-
-/** `previous` behind the sums. */
-const PREVIOUS_ITEM = `, ',"previous":{"cost":', ${dollarsOf('g.previous_micros')}, ',"sessions":', g.previous_sessions, '}'`
+/** The text that `sumsOf` reads. */
+const textOf = (columns: readonly string[]) =>
+  `concat_ws(',', ${columns.map((name) => `g.${name}`).join(', ')})`
+const TEXT = textOf(READ)
+const TEXT_WITH_PREVIOUS = textOf(READ_WITH_PREVIOUS)
+const KEY = `coalesce(to_json(g.key)::text, 'null')`
+const KEYS = `${KEY}, ',', coalesce(to_json(g.and_key)::text, 'null')`
 
 /** Columns of the range before, from `p`, which has no row for a key that is new. */
 const PREVIOUS_COLUMNS = `, coalesce(p.micros, 0) as previous_micros, coalesce(p.sessions, 0) as previous_sessions`
@@ -156,7 +149,6 @@ function breakdownOf(sql: Sql, orgId: string, given: BreakdownQuery, onlyMember:
         ? sql`earlier as materialized (${earlier}),`
         : sql`
             earlier as materialized (${topped(sql`earlier_pairs`)}),`
-  const previous = compare === undefined ? sql`` : sql.unsafe(PREVIOUS_ITEM)
   const previousColumns = sql.unsafe(PREVIOUS_COLUMNS)
   const itemsHavePrevious = compare !== undefined && !isByTime
   // the turns of a session count under each of its models, though none of a model's calls may have the value
@@ -173,21 +165,18 @@ function breakdownOf(sql: Sql, orgId: string, given: BreakdownQuery, onlyMember:
     total as materialized (
       select
         sum_bigint(g.all_sessions) as sessions, sum_bigint(g.all_turns) as turns,
-        case when sum_bigint(g.micros) > 0 then 1 else 0 end::numeric as share,
+        sum_bigint(g.micros) as whole,
         ${selected(sql, SUMS, (column) => `sum_bigint(g.${column})`)}
       from ${isByBranch ? sql`whole` : sql`sums`} g
     )`
-  /** A row `g` of `rows` as JSON. */
-  const item = sql`
-    concat(
-      '{"key":', coalesce(to_json(g.key)::text, 'null'),
-      ${and_by === undefined ? sql`','` : sql`',"and_key":', coalesce(to_json(g.and_key)::text, 'null'), ','`},
-      ${sql.unsafe(SUMS_ITEM)} ${itemsHavePrevious ? previous : sql``}, '}'
-    )`
+  const textWith = (hasPrevious: boolean) => (hasPrevious ? TEXT_WITH_PREVIOUS : TEXT)
+  /** A row `g` of `rows`. */
+  const item = sql.unsafe(
+    `concat('["', ${textWith(itemsHavePrevious)}, '",', ${and_by === undefined ? KEY : KEYS}, ']')`,
+  )
   const rows = sql`
     select
-      g.*,
-      case when t.micros > 0 then round(g.micros::numeric / t.micros, 6) else 0 end as share
+      g.*, t.whole
       ${itemsHavePrevious ? previousColumns : sql``}
     from ${listed} g
     cross join total t
@@ -200,7 +189,7 @@ function breakdownOf(sql: Sql, orgId: string, given: BreakdownQuery, onlyMember:
         : sql``
     }`
   const total = sql`
-        select concat('{', ${sql.unsafe(SUMS_ITEM)} ${previous}, '}')
+        select ${sql.unsafe(textWith(compare !== undefined))}
         from ${
           compare === undefined
             ? sql`total`
@@ -252,12 +241,9 @@ export async function getBreakdown(
           offset ${(page - 1) * per_page}
         ) g
       ) as items`
-  const position = { page, per_page, total: Number(row.groups) }
-  const pagination = JSON.stringify(position)
-  return new JsonText(
-    `{"data":[${row.items ?? ''}],"pagination":${pagination},"total":${row.total}}`,
-    position,
-  )
+  const pagination = { page, per_page, total: Number(row.groups) }
+  const data = (JSON.parse(`[${row.items ?? ''}]`) as Row[]).map(itemOf)
+  return new JsonText(JSON.stringify({ data, pagination, total: sumsOf(row.total) }), pagination)
 }
 
 /** The columns of the breakdown as CSV. */

@@ -7,6 +7,7 @@ import { textOf } from '../../http/query.ts'
 import { compareProblems } from '../usage/model.ts'
 import { Breakdown, BreakdownQuery, breakdownProblems } from './breakdown-model.ts'
 import { allBreakdown, breakdownColumns, getBreakdown } from './breakdown-queries.ts'
+import { itemOf } from './breakdown-rows.ts'
 import { FirstDays, FirstDaysQuery } from './first-days-model.ts'
 import { listFirstDays } from './first-days-queries.ts'
 import { CostQuery, CostSummary, CostTrend, CostTrendQuery, PriceGuess, PriceGuessQuery } from './model.ts'
@@ -55,7 +56,7 @@ export const costRoutes = ({ now, api }: ReadDeps) =>
         response: textOf(Breakdown),
         members: ({ by, and_by, member }: BreakdownQuery) =>
           by === 'member' || and_by === 'member' || member !== undefined,
-        csv: { columns: breakdownColumns, all: allBreakdown },
+        csv: { columns: breakdownColumns, all: allBreakdown, itemOf },
         detail: {
           operationId: 'getCostBreakdown',
           summary: 'Cost and tokens by project, member, team, model, agent, branch or time',

@@ -40,7 +40,7 @@ export function countBuckets(granularity: Granularity, first: string, last: stri
 const PERIOD = '{"period":"'
 
 /** The first day of an item's bucket. */
-export const periodOf = (item: string): string => item.slice(PERIOD.length, PERIOD.length + 10)
+const periodOf = (item: string): string => item.slice(PERIOD.length, PERIOD.length + 10)
 
 /**
  * The JSON of the buckets from that of `first` to that of `last`, all of `known` among them. `known`: the JSON of those with

@@ -102,10 +102,6 @@ export const teamTable = (sql: ISql, orgId: string): Fragment => sql`
       and m.team is not null
   )`
 
-/** Micro-dollars as US dollars, a number of JSON. */
-export const dollarsOf = (micros: string): string => `trim_scale(${micros} * 0.000001)`
-export const dollars = (sql: ISql, micros: string): Fragment => sql.unsafe(dollarsOf(micros))
-
 /** Selects columns of a row, or sums of them, under their own names. */
 export const selected = (
   sql: ISql,
