@@ -90,7 +90,8 @@ test.each(['throw', 'reject', 'exit'])('a thread that ends by %s is replaced', a
 })
 
 test('a thread that hangs is given up and replaced', async () => {
-  const { worker, threads, messages, lines, metrics } = supervise(MISBEHAVING, 100)
+  // a new thread has six seconds to start
+  const { worker, threads, messages, lines, metrics } = supervise(MISBEHAVING, 300)
   await eventually(
     () => beats(messages),
     (count) => count >= 1,
@@ -118,9 +119,9 @@ test('a database connection that falls silent is told, and that it is back', asy
   )
   proxy.fallSilent()
   const state = async () => worker.state()
-  await eventually(state, (told) => told === 'database unreachable', 10_000)
+  await eventually(state, (told) => told === 'database unreachable')
   proxy.goOn()
-  await eventually(state, (told) => told === 'ok', 10_000)
+  await eventually(state, (told) => told === 'ok')
   await worker.stop()
   proxy.close()
 }, 90_000)
