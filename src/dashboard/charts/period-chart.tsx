@@ -45,6 +45,8 @@ const MAX_BAR = 40
 const FLAG = 12
 /** A part of a bar has its shape from this height and width on. */
 const SHAPE = 12
+/** A limit of more than this many times the highest bar is not drawn. */
+const FAR = 5
 /** A triangle stands on a bar that stands out. */
 const HIGH_SHAPE = 2
 
@@ -56,7 +58,11 @@ export function PeriodChart(props: PeriodChartProps) {
   const { format = formatDollars, formatTick = formatDollarTick } = props
   const height = HEIGHT + FLAG * flags.length
   const sums = periods.map((_, index) => series.reduce((sum, { values }) => sum + (values[index] ?? 0), 0))
-  const ticks = ticksTo(Math.max(0, ...sums, ...(limit?.values ?? []).map((value) => value ?? 0)))
+  const highest = Math.max(0, ...sums)
+  const limited = Math.max(0, ...(limit?.values ?? []).map((value) => value ?? 0))
+  // far above the bars its line would leave them no height
+  const line = limited > FAR * highest ? undefined : limit
+  const ticks = ticksTo(line === undefined ? highest : Math.max(highest, limited))
   const max = ticks.at(-1) ?? 1
   const inner = HEIGHT - MARGIN.top - MARGIN.bottom
   const y = upwards(max, inner)
@@ -149,7 +155,7 @@ export function PeriodChart(props: PeriodChartProps) {
             </g>
           )
         })}
-        {limit !== undefined && <path class="limit" d={stepsOf(limit.values, width, y)} />}
+        {line !== undefined && <path class="limit" d={stepsOf(line.values, width, y)} />}
       </>
     )
   }
@@ -164,11 +170,11 @@ export function PeriodChart(props: PeriodChartProps) {
       legend={
         <>
           {children}
-          {(isStacked || limit !== undefined || flags.length > 0) && (
+          {(isStacked || line !== undefined || flags.length > 0) && (
             <Legend
               names={isStacked ? series : []}
               flags={flags.map((flag, of) => ({ ...flag, of })).filter(({ values }) => values.some(Boolean))}
-              limit={limit && limitText(limit, format)}
+              limit={line && limitText(line, format)}
             />
           )}
         </>

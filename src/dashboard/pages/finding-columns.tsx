@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { ListedFinding } from '../../features/security/finding-model.ts'
 import { request } from '../client/api.ts'
 import { daysAgo } from '../client/format.ts'
@@ -96,12 +96,25 @@ interface DecisionProps {
 /** Says what was decided; an admin decides and assigns, the assignee says that it is fixed or open. */
 function Decision({ finding: { id, title, status, note, assignee }, who, changes }: DecisionProps) {
   const [isAsked, setAsked] = useState(false)
+  const opener = useRef<HTMLButtonElement>(null)
+  const close = () => {
+    setAsked(false)
+    opener.current?.focus()
+  }
+  useEffect(() => {
+    if (!isAsked) return
+    const onKey = ({ key }: KeyboardEvent) => {
+      if (key === 'Escape') close()
+    }
+    addEventListener('keydown', onKey)
+    return () => removeEventListener('keydown', onKey)
+  }, [isAsked])
   const mayAll = isAdmin(who)
   const may = mayAll || (assignee !== null && assignee === who.member?.id)
   const members = useMembers(isAsked && mayAll)
   const change = async (body: object) => {
     await changes.run(() => request(`/findings/${encodeURIComponent(id)}`, { method: 'PATCH', body }))
-    setAsked(false)
+    close()
   }
   const said = (
     <>
@@ -110,63 +123,67 @@ function Decision({ finding: { id, title, status, note, assignee }, who, changes
     </>
   )
   if (!may) return said
-  if (status !== 'open' || !isAsked) {
-    const [name, act] =
-      status === 'open'
-        ? (['Decide', () => setAsked(true)] as const)
-        : (['Open again', () => void change({ status: 'open' })] as const)
-    return (
-      <>
-        {said}
-        <button type="button" aria-label={`${name}: ${title}`} onClick={act}>
-          {name}
-        </button>
-      </>
-    )
-  }
+  const [name, act] =
+    status === 'open'
+      ? (['Decide', () => setAsked(!isAsked)] as const)
+      : (['Open again', () => void change({ status: 'open' })] as const)
   const bodyOf = ({ why, owner }: Fields) => ({
     ...(why ? { note: why } : {}),
     ...(mayAll && (owner || null) !== assignee && { assignee: owner || null }),
   })
   return (
-    <Form
-      kind=""
-      send="Save"
-      onSend={async (fields) => {
-        const body = bodyOf(fields)
-        if (Object.keys(body).length > 0) await change(body)
-        else setAsked(false)
-      }}
-      buttons={
-        <>
-          {STATES.slice(0, mayAll ? 3 : 1).map(([state, verb, means]) => (
-            <button
-              key={state}
-              type="button"
-              title={means}
-              onClick={({ currentTarget: { form } }) =>
-                void change({ ...bodyOf(form === null ? {} : fieldsOf(form)), status: state })
-              }
-            >
-              {verb}
-            </button>
-          ))}
-          <Button act={() => setAsked(false)}>Cancel</Button>
-        </>
-      }
-    >
-      {mayAll && (
-        <Chooser
-          name="member"
-          label="Who has it"
-          field={{
-            name: 'owner',
-            defaultValue: members.get(assignee)?.email ?? assignee ?? '',
-            isOptional: true,
+    <div class="decision">
+      {said}
+      <button
+        ref={opener}
+        type="button"
+        aria-label={`${name}: ${title}`}
+        aria-expanded={status === 'open' ? isAsked : undefined}
+        onClick={act}
+      >
+        {name}
+      </button>
+      {isAsked && status === 'open' && (
+        <Form
+          kind="decide"
+          send="Save"
+          onSend={async (fields) => {
+            const body = bodyOf(fields)
+            if (Object.keys(body).length > 0) await change(body)
+            else close()
           }}
-        />
+          buttons={
+            <>
+              {STATES.slice(0, mayAll ? 3 : 1).map(([state, verb, means]) => (
+                <button
+                  key={state}
+                  type="button"
+                  title={means}
+                  onClick={({ currentTarget: { form } }) =>
+                    void change({ ...bodyOf(form === null ? {} : fieldsOf(form)), status: state })
+                  }
+                >
+                  {verb}
+                </button>
+              ))}
+              <Button act={close}>Cancel</Button>
+            </>
+          }
+        >
+          {mayAll && (
+            <Chooser
+              name="member"
+              label="Who has it"
+              field={{
+                name: 'owner',
+                defaultValue: members.get(assignee)?.email ?? assignee ?? '',
+                isOptional: true,
+              }}
+            />
+          )}
+          <Input label="Why (optional)" name="why" maxLength={2000} hasFocus />
+        </Form>
       )}
-      <Input label="Why (optional)" name="why" maxLength={2000} hasFocus />
-    </Form>
+    </div>
   )
 }

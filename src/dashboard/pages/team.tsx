@@ -4,7 +4,7 @@ import type { Expertise, TeamOverview } from '../../features/members/team-model.
 import { PunchCard } from '../charts/punch-card.tsx'
 import { type Loaded, loadedOf, useApi } from '../client/api.ts'
 import { lastDays, type Range } from '../client/days.ts'
-import { countOf, formatRange, formatScore, formatWhole, inRange } from '../client/format.ts'
+import { capital, countOf, formatRange, formatScore, formatWhole, inRange } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
 import type { PageProps } from '../client/page-props.ts'
 import { rangeOf } from '../client/ranges.ts'
@@ -140,9 +140,9 @@ function sentenceOf(team: Loaded<TeamOverview>, expertise: Loaded<Expertise>): s
     known === undefined
       ? ''
       : known.members.length === 0
-        ? 'Nobody is a member yet'
+        ? 'nobody is a member yet'
         : `${countOf(known.members.length, 'member')}, ${formatWhole(known.activity_summary.active_members_last_7d)} of them at work in the last 7 days`
-  if (domains === undefined || domains.length === 0) return people || 'Team'
+  if (domains === undefined || domains.length === 0) return capital(people) || 'Team'
   const alone = domains.filter(({ bus_factor }) => bus_factor <= 1).length
   const hang = `${alone === 0 ? 'No domain hangs' : `${formatWhole(alone)} of ${countOf(domains.length, 'domain')} ${alone === 1 ? 'hangs' : 'hang'}`} on one person`
   return people === '' ? hang : `${hang}; ${people}`

@@ -7,7 +7,7 @@ export type Fields = Readonly<Record<string, string>>
 interface FormProps {
   title?: string
   /** A class of the style sheet. */
-  kind?: 'settings' | 'filters' | ''
+  kind?: 'settings' | 'filters' | 'decide' | ''
   /** The words of the button. */
   send: string
   /** `all` has fields of the same name too. Resolves to whether the form is to be as it was at first. */

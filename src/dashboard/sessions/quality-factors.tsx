@@ -94,7 +94,7 @@ export function QualityFactors({ quality }: { quality: QualityMetadata }) {
         keyOf={({ name }, index) => `${name}${index}`}
         columns={[
           { name: 'Factor', cell: ({ name }) => name.replaceAll('_', ' ') },
-          { name: 'What was seen', cell: wordsOf },
+          { name: 'What was seen', phone: 'also', cell: wordsOf },
           {
             name: 'Points',
             number: ({ points }) => (

@@ -34,7 +34,7 @@ export function Turns({ turns }: { turns: readonly TurnDetail[] }) {
             name: 'Turn',
             number: ({ turn_number }) => <span id={`turn-${turn_number}`}>{turn_number}</span>,
           },
-          textColumn('Role', 'role'),
+          { ...textColumn('Role', 'role'), phone: 'also' },
           textColumn('Model', 'model'),
           timeColumn('At', 'started_at'),
           {
@@ -47,12 +47,14 @@ export function Turns({ turns }: { turns: readonly TurnDetail[] }) {
           { name: 'Out', number: ({ tokens }) => orUnknown(tokens, ({ output }) => formatCompact(output)) },
           {
             name: 'Cost',
+            phone: 'main',
             // tokens without a known price cost something
             number: ({ cost, tokens }) =>
               cost === null && tokens !== null ? 'not known' : orUnknown(cost, formatParts),
           },
           {
             name: 'Tools',
+            phone: 'also',
             cell: ({ tool_calls }) =>
               tool_calls.map(({ name, ok }) => (ok === false ? `${name} (failed)` : name)).join(', '),
           },
