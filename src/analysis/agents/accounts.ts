@@ -23,15 +23,15 @@ function accountAt(path: string) {
 
 /** The limits that such a file states. */
 export function readAccount(path: string, options: Parameters<typeof limitRecords>[2]): LimitRecord[] {
-  const found = accountAt(path)
-  return found === undefined ? [] : limitRecords(found.account.limits(found.document), found.agent, options)
+  const file = accountAt(path)
+  return file === undefined ? [] : limitRecords(file.account.limits(file.document), file.agent, options)
 }
 
 /** The agents of these files for whose calls a subscription pays where they do not say who does. */
 export const agentsOnPlans = (paths: readonly string[]): string[] =>
   paths.flatMap((path) => {
-    const found = accountAt(path)
-    return found?.account.isPlan(found.document) === true ? [found.agent] : []
+    const file = accountAt(path)
+    return file?.account.isPlan(file.document) === true ? [file.agent] : []
   })
 
 /** The text that stands for an account: nobody can tell the account from it, nor whether two organizations have the same. */

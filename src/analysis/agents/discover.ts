@@ -52,15 +52,19 @@ const OVERLAP = 512
  * searched for sessions from its old end on. Throws OperatorError (exit code 2) for a path that does not exist.
  */
 export async function discover(paths: readonly string[], memory?: FileMemory): Promise<Discovery> {
-  const found: Found = { sources: [], ignored: [], skipped: [], known: new Set(), memory }
+  const discovery: Found = { sources: [], ignored: [], skipped: [], known: new Set(), memory }
   for (const path of paths) {
     const full = resolve(path)
     const stats = statsOf(full)
     if (stats === null) throw new OperatorError(`no such file or folder: ${path}`, 2)
-    if (stats.isDirectory()) await walk(full, realpathSync(full), found)
-    else await inspect(full, realpathSync(full), stats, found, true)
+    if (stats.isDirectory()) await walk(full, realpathSync(full), discovery)
+    else await inspect(full, realpathSync(full), stats, discovery, true)
   }
-  return { groups: await groupBySession(found.sources), ignored: found.ignored, skipped: found.skipped }
+  return {
+    groups: await groupBySession(discovery.sources),
+    ignored: discovery.ignored,
+    skipped: discovery.skipped,
+  }
 }
 
 interface Found extends Omit<Discovery, 'groups'> {
@@ -192,8 +196,8 @@ async function groupBySession(sources: readonly Source[]): Promise<Source[][]> {
 async function sessionIds(source: Source): Promise<Set<string>> {
   const { before, change } = source.look ?? {}
   const { database, folder, keys, forkedFrom } = source.format
-  const named = [source.sessionId, source.startedBy, forkedFrom?.(source.path) ?? null]
-  const ids = new Set(named.filter((id) => id !== null))
+  const allIds = [source.sessionId, source.startedBy, forkedFrom?.(source.path) ?? null]
+  const ids = new Set(allIds.filter((id) => id !== null))
   if (source.layout === 'folder') return new Set(await folder?.sessionIds(source.path))
   if (source.layout === 'database') return new Set(await idsInDatabase(source.path, database))
   if (source.sessionFromFolder || keys === undefined) return ids
@@ -234,9 +238,9 @@ function* idsIn(bytes: Buffer, keys: NonNullable<Format['keys']>): Generator<str
     for (let at = bytes.indexOf(key.start); at !== -1; at = bytes.indexOf(key.start, at + 1)) {
       // most lines repeat the id of the line before
       if (last !== '' && bytes.toString('latin1', at, at + last.length) === last) continue
-      const [found = '', id] = key.id.exec(bytes.toString('latin1', at, at + OVERLAP)) ?? []
+      const [match = '', id] = key.id.exec(bytes.toString('latin1', at, at + OVERLAP)) ?? []
       if (id === undefined) continue
-      last = found
+      last = match
       yield copyText(id)
     }
   }
@@ -258,9 +262,9 @@ function sortedByOrigin<File extends OrderedFile>(group: readonly File[]): File[
     if (known !== undefined) return known
     // files that name each other are no forks
     depths.set(id, 0)
-    const named = new Set(group.flatMap(({ sessionId, ids }) => (sessionId === id ? ids : [])))
-    named.delete(id ?? '')
-    const depth = Math.max(-1, ...[...named].map(depthOf)) + 1
+    const parents = new Set(group.flatMap(({ sessionId, ids }) => (sessionId === id ? ids : [])))
+    parents.delete(id ?? '')
+    const depth = Math.max(-1, ...[...parents].map(depthOf)) + 1
     depths.set(id, depth)
     return depth
   }

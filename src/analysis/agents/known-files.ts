@@ -104,8 +104,8 @@ const isOfDatabase = (detected: DetectedFormat): boolean =>
  * empty for other files.
  */
 function besideOf(path: string, hasLog: boolean): string {
-  const found = FORMATS.map((format) => format.beside?.(path)).find((each) => each != null)
-  const beside = hasLog ? `${path}-wal` : found
+  const neighbour = FORMATS.map((format) => format.beside?.(path)).find((each) => each != null)
+  const beside = hasLog ? `${path}-wal` : neighbour
   const stats = beside == null ? null : statsOf(beside)
   return stats === null ? '' : ` ${stats.size} ${stats.mtimeMs}`
 }

@@ -87,11 +87,11 @@ export async function* readSessions(
   options: ReadOptions,
 ): AsyncGenerator<SourceResult> {
   const { groups, ignored, skipped } = await discover(paths, options.memory)
-  const named = new Set<string>()
+  const skippedPaths = new Set<string>()
   // a file that is found may also be asked for as one beside another
   const onSkipped = (path: string, reason: string) => {
-    const { size } = named
-    if (named.add(path).size > size) options.onSkipped?.(path, reason)
+    const { size } = skippedPaths
+    if (skippedPaths.add(path).size > size) options.onSkipped?.(path, reason)
   }
   for (const { path, reason } of skipped) onSkipped(path, reason)
   for (const path of ignored) options.onIgnored?.(path)

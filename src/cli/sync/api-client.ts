@@ -101,10 +101,10 @@ function answerTo(
       : undefined
   // a session that the server accepted may have been deleted since
   if (record.type !== 'session' || restore) return undefined
-  const known = state.get('sessions', record.id)
+  const storedSession = state.get('sessions', record.id)
   // whatever was written to it since: somebody wanted it deleted
-  if (known?.skipped === 'deleted') return 'deleted'
-  return known?.hash === hash ? (known.skipped ?? 'accepted') : undefined
+  if (storedSession?.skipped === 'deleted') return 'deleted'
+  return storedSession?.hash === hash ? (storedSession.skipped ?? 'accepted') : undefined
 }
 
 /** Keeps the server's answer to a record that was sent; `skipped`: the sessions that it did not store. */

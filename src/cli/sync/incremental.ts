@@ -52,10 +52,10 @@ export function createIncremental(
   const close = ({ sources, records, limited }: Group) => {
     for (const [index, source] of sources.entries()) {
       const file = fileOf(source)
-      const own = index === sources.length - 1 ? records : []
+      const ofSource = index === sources.length - 1 ? records : []
       if (file !== undefined)
         state?.set('files', source.path, {
-          ...{ ...file, done: how, readers: READERS, records: own },
+          ...{ ...file, done: how, readers: READERS, records: ofSource },
           ...(limited !== undefined && index === sources.length - 1 && { limited }),
         })
     }

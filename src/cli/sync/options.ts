@@ -45,13 +45,13 @@ export async function isAgreed(
   to: string | undefined,
 ): Promise<boolean> {
   if (yes === true || dryRun === true) return true
-  const found = paths.map((path) => `  ${path}`).join('\n')
+  const list = paths.map((path) => `  ${path}`).join('\n')
   if (!isInteractive()) {
     throw new OperatorError(
-      `give the paths to send, or --yes for the agents' usual folders, of which there are:\n${found}`,
+      `give the paths to send, or --yes for the agents' usual folders, of which there are:\n${list}`,
       2,
     )
   }
-  printMessage(`Sessions of coding agents are in\n${found}`)
+  printMessage(`Sessions of coding agents are in\n${list}`)
   return await askYesNo(`Send them to ${to}?`)
 }

@@ -77,9 +77,9 @@ export function addLeftOut(summary: Summary, { sessions, ...files }: Incremental
 /** Adds what a batch said of sessions that had another project. */
 export function addMoved(summary: Summary, moved: readonly MovedSessions[]): void {
   for (const { from, to, sessions } of moved) {
-    const known = summary.moved.find((each) => each.from === from && each.to === to)
-    if (known === undefined) summary.moved.push({ from, to, sessions })
-    else known.sessions += sessions
+    const move = summary.moved.find((each) => each.from === from && each.to === to)
+    if (move === undefined) summary.moved.push({ from, to, sessions })
+    else move.sessions += sessions
   }
 }
 
@@ -104,8 +104,8 @@ export function nothingFoundText(
   paths: readonly string[],
   ignored: readonly string[],
 ): string | undefined {
-  const found = files.length + unchanged_files + growing_files + older_files + repositories.length
-  if (found > 0) return undefined
+  const count = files.length + unchanged_files + growing_files + older_files + repositories.length
+  if (count > 0) return undefined
   if (paths.length === 0) return "no sessions: none of the agents' usual folders exists"
   const example = ignored.length === 0 ? '' : `: ${ignored.length} files have none, as ${ignored[0]}`
   return `no sessions in ${paths.join(', ')}${example}`

@@ -101,7 +101,7 @@ async function sendToServer(
   const keyId = keyIdOf(key)
   const state = openState(database, url, organization)
   const heard = () => state.set('keys', keyId, { at: new Date().toISOString(), member })
-  const known = sentCommits(state, isResend(options))
+  const sentShas = sentCommits(state, isResend(options))
   if (isResend(options)) state.forget()
   // the server was asked whose it is
   if (state.get('keys', keyId) === undefined) heard()
@@ -116,7 +116,7 @@ async function sendToServer(
     onAccepted: heard,
   })
   try {
-    const owned = { organizationId: organization.id, state, known }
+    const owned = { organizationId: organization.id, state, known: sentShas }
     await readAndSend({ ...run, ...owned, incremental, attribution: attributionOf(state) }, send, stopped)
     const heardMs = Date.parse(state.get('keys', keyId)?.at ?? '')
     // nothing was sent: only the server knows whether the key is still good

@@ -46,11 +46,11 @@ export interface AttributionMemory {
 
 /** A memory that ends with the run. */
 export function memoryOfRun(now: () => number): AttributionMemory {
-  const kept = { attributed: new Map(), repositories: new Map() }
+  const stores = { attributed: new Map(), repositories: new Map() }
   return {
     written: createWritten({ get: () => undefined, set() {}, list: () => [] }, now),
-    get: (kind, id) => kept[kind].get(id),
-    set: (kind, id, value) => kept[kind].set(id, value),
+    get: (kind, id) => stores[kind].get(id),
+    set: (kind, id, value) => stores[kind].set(id, value),
   }
 }
 
@@ -91,19 +91,19 @@ export function createAttribution(memory: AttributionMemory, now: () => number):
       }
       const shas = [...commits].flatMap(([sha, at]) => (isRead(sha, at) ? sha : []))
       const again = new Set(shas)
-      const kept = [...commits.keys()].flatMap((sha) => {
+      const storedCommits = [...commits.keys()].flatMap((sha) => {
         const commit = again.has(sha) ? undefined : memory.get('attributed', commitKey({ project, sha }))
         return commit === undefined ? [] : { ...commit, ...countsOf(commit), sha }
       })
-      const pool = createPool(kept.map(({ used }) => used))
+      const pool = createPool(storedCommits.map(({ used }) => used))
       const blobs = openBlobs(git)
       const { main: tip } = await branchHeads(git)
       const survive = createSurvival({
-        ...{ git, blobs, shas: [...again, ...kept.map(({ sha }) => sha)] },
+        ...{ git, blobs, shas: [...again, ...storedCommits.map(({ sha }) => sha)] },
         ...{ tip, lastTip: before?.tip ?? null, now: startedMs },
       })
       const surviving = new Map<string, Attributed>()
-      for (const { sha, ...commit } of kept) {
+      for (const { sha, ...commit } of storedCommits) {
         const sent = survivalOf(commit)
         if (commit.ai.lines === 0 || !(await survive({ ...commit, sha }))) continue
         const key = commitKey({ project, sha })
@@ -222,10 +222,11 @@ async function matchFiles(
   const makers = makersOf(edited, written)
   const isSure = ({ session }: WrittenEdit) => makers.has(session)
   for (const { file, edits, before, matches } of edited.files) {
-    const wanted = edits.filter(isWanted)
+    const agentEdits = edits.filter(isWanted)
     // people and agents alike write a line such as `return null`, and copy or move one that the file has
     const weightOf = ({ key, size }: AddedLine) => size / written.filesWith(key)
-    if (wanted.length > 0) await matchLines(file.lines, wanted, matches, pool, { isSure, weightOf, before })
+    if (agentEdits.length > 0)
+      await matchLines(file.lines, agentEdits, matches, pool, { isSure, weightOf, before })
   }
 }
 
@@ -256,16 +257,16 @@ function whoWrote(
       if (noted !== undefined) count(byNote, file.path, number, noted)
     }
   }
-  const own = aiOf(commit)
+  const byTrailers = aiOf(commit)
   const best = byNote.total > 0 ? byNote : byContent
   const sessions = [...new Set([...best.sessions, ...makers])].sort().slice(0, MAX_SESSIONS)
-  const provenance = byNote.total > 0 ? 'note' : sessions.length > 0 ? 'transcript' : own.provenance
+  const provenance = byNote.total > 0 ? 'note' : sessions.length > 0 ? 'transcript' : byTrailers.provenance
   return {
     at,
     lines: Object.fromEntries([...best.lines].map(([path, numbers]) => [path, rangesOf(numbers)])),
     used,
     ai: {
-      ...own,
+      ...byTrailers,
       lines: best.total,
       by_agent: Object.fromEntries([...best.agents].sort(([a], [b]) => (a < b ? -1 : 1))),
       provenance,

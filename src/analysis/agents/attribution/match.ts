@@ -74,22 +74,22 @@ export async function matchLines(
   }
   const places = Map.groupBy(lines.keys(), (at) => lines[at]?.key ?? '')
   for (const edit of edits) {
-    const found = new Map<number, number>()
+    const lineOfPlace = new Map<number, number>()
     for (const [key, some] of places)
       for (const at of some) {
         const line = matches[at] === undefined ? pool.take(edit, key) : undefined
-        if (line !== undefined) found.set(at, line)
+        if (line !== undefined) lineOfPlace.set(at, line)
       }
-    if (found.size === 0) continue
-    const isWhole = found.size === pool.sizeOf(edit)
+    if (lineOfPlace.size === 0) continue
+    const isWhole = lineOfPlace.size === pool.sizeOf(edit)
     const isOwn = isWhole || isSure(edit)
     for (const run of runsOf(
-      [...found.keys()].sort((a, b) => a - b),
+      [...lineOfPlace.keys()].sort((a, b) => a - b),
       follows,
     )) {
       const isAccepted = isOwn || (await isEnough(run))
       for (const at of run) {
-        const line = found.get(at) ?? 0
+        const line = lineOfPlace.get(at) ?? 0
         if (isAccepted) matches[at] = { edit, line }
         else pool.giveBack(edit, lines[at]?.key ?? '', line)
       }

@@ -55,7 +55,7 @@ function parseNote(text: string): NotedLines[] {
   const [lines = '', json] = text.split(/^---$/m)
   const about = objectOf(parseJson(json ?? ''))
   if (!SCHEMA.test(textOf(about.schema_version) ?? '')) return []
-  const found: NotedLines[] = []
+  const noteLines: NotedLines[] = []
   let path = ''
   for (const line of lines.split('\n')) {
     if (!line.startsWith('  ')) {
@@ -65,9 +65,9 @@ function parseNote(text: string): NotedLines[] {
     const [id = '', numbers = ''] = line.trim().split(' ')
     const agent = agentOf(about, id.split('::')[0] ?? '')
     const ranges = parseRanges(numbers)
-    if (agent !== null && ranges !== null) found.push({ path, ...agent, ranges })
+    if (agent !== null && ranges !== null) noteLines.push({ path, ...agent, ranges })
   }
-  return found
+  return noteLines
 }
 
 function agentOf({ sessions, prompts }: Json, id: string): Pick<NotedLines, 'agent' | 'session'> | null {

@@ -35,10 +35,10 @@ export const countsOf = ({
 
 /** The counts as the commit's record has them. */
 export function survivalOf({ survival }: Pick<FollowedCommit, 'survival'>): Pick<Attributed, 'survival'> {
-  const known = Object.entries(survival).map(
+  const shares = Object.entries(survival).map(
     ([days, lines]) => ({ days: days === '14' ? 14 : 30, lines }) as const,
   )
-  return known.length === 0 ? {} : { survival: known }
+  return shares.length === 0 ? {} : { survival: shares }
 }
 
 /** The end of the day (UTC) that is `days` later. */
@@ -129,17 +129,17 @@ const renamed = (path: string, from: number, to: number, renames: readonly Renam
 /** Returns what counts the lines that are left in a later text. Of equal lines the other ones are taken to have stayed. */
 function lookFor(ranges: [number, number][], then: string): (later: string) => number {
   const lines = then.split('\n')
-  const own = ranges.flatMap(([from, to]) => lines.slice(from - 1, to).map(effectiveLine))
-  const wanted = Map.groupBy(own, (line) => line)
-  wanted.delete(null)
-  const ends = new Set([...wanted.keys()].map((line) => endsOf(line ?? '')))
-  const countsOf = (text: string) => countLines(text, ends, wanted)
+  const lineTexts = ranges.flatMap(([from, to]) => lines.slice(from - 1, to).map(effectiveLine))
+  const byText = Map.groupBy(lineTexts, (line) => line)
+  byText.delete(null)
+  const ends = new Set([...byText.keys()].map((line) => endsOf(line ?? '')))
+  const countsOf = (text: string) => countLines(text, ends, byText)
   const before = countsOf(then)
   return (later) => {
     if (then === later) return countIn(ranges, 1, Number.POSITIVE_INFINITY)
     const after = countsOf(later)
     let sum = 0
-    for (const [line, { length }] of wanted) {
+    for (const [line, { length }] of byText) {
       const others = (before.get(line) ?? 0) - length
       sum += Math.max(0, Math.min(length, (after.get(line) ?? 0) - others))
     }
@@ -156,8 +156,8 @@ function countLines(
   for (let [from, to] = [0, 0]; from <= text.length; from = to + 1) {
     to = text.indexOf('\n', from)
     if (to === -1) to = text.length
-    const found = endsOf(text, from, to)
-    if (found !== UNKNOWN_ENDS && !ends.has(found)) continue
+    const end = endsOf(text, from, to)
+    if (end !== UNKNOWN_ENDS && !ends.has(end)) continue
     const plain = effectiveLine(text.slice(from, to))
     if (wanted.has(plain)) counts.set(plain, (counts.get(plain) ?? 0) + 1)
   }

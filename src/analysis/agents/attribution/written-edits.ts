@@ -67,13 +67,13 @@ function editsOf(
   calls.sort(([, a], [, b]) => a.call.position - b.call.position)
   return calls.flatMap(([callId, { call, turn }]) =>
     call.effects.written.flatMap(({ path, keys, isWhole }) => {
-      const known = before.get(path) ?? []
+      const earlierKeys = before.get(path) ?? []
       // a file that is written as a whole has also what the session wrote in it before
-      const own = isWhole ? without(keys, known) : keys
-      before.set(path, [...known, ...own])
+      const newKeys = isWhole ? without(keys, earlierKeys) : keys
+      before.set(path, [...earlierKeys, ...newKeys])
       const at = timeOf(transcript, turn.at)
-      if (own.length === 0 || Number.isNaN(at)) return []
-      return [{ id: idOf(head.session, callId, path), ...head, at, ...placeOf(path), keys: own.join('') }]
+      if (newKeys.length === 0 || Number.isNaN(at)) return []
+      return [{ id: idOf(head.session, callId, path), ...head, at, ...placeOf(path), keys: newKeys.join('') }]
     }),
   )
 }
@@ -88,9 +88,9 @@ function placesOf(
   return (path) => {
     const full = isAbsolute(path) || base === undefined ? path : join(base, path)
     const folder = dirname(full)
-    const found = find(folder) ?? find(withoutWorktree(folder))
-    return found === null
+    const root = find(folder) ?? find(withoutWorktree(folder))
+    return root === null
       ? { repository: workspace.isOfRepository ? workspace.project : null, path: workspace.pathOf(path) }
-      : { repository: found.name, path: pathsIn({ base, roots: found.roots })(full) }
+      : { repository: root.name, path: pathsIn({ base, roots: root.roots })(full) }
   }
 }

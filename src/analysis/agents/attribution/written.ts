@@ -50,9 +50,9 @@ export function createWritten(store: Store, now: () => number) {
       for (const action of actions) {
         // one that is too old to be kept is read again with its file, and is not new then
         const isOld = action.at < now() - KEPT_MS
-        const kept = { ...action, added: isOld ? 0 : now() }
-        if (store.get('written', kept.id) === undefined && keep(kept) && !isOld)
-          store.set('written', kept.id, kept)
+        const storedAction = { ...action, added: isOld ? 0 : now() }
+        if (store.get('written', storedAction.id) === undefined && keep(storedAction) && !isOld)
+          store.set('written', storedAction.id, storedAction)
       }
     },
     /** Whether a file has such an edit. */

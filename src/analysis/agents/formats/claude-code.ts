@@ -64,10 +64,10 @@ export async function readClaudeCode(
 function readLine(state: State, value: Json, number: number): string | undefined {
   const type = textOf(value.type) ?? (isObject(objectOf(value.message).usage) ? 'assistant' : null)
   if (type === null) return 'no type'
-  const own = textOf(value.sessionId) ?? textOf(value.session_id)
-  if (own !== null && !state.sessionFromFolder && own !== state.sessionId) {
+  const id = textOf(value.sessionId) ?? textOf(value.session_id)
+  if (id !== null && !state.sessionFromFolder && id !== state.sessionId) {
     takeWaiting(state, state.sessionId)
-    state.sessionId = own
+    state.sessionId = id
   }
   const line: Json = type === value.type ? value : { ...value, type }
   if (type === 'assistant') {

@@ -114,11 +114,11 @@ function readResult(file: SourceFile, run: Run, value: Json): void {
   noteTotal(file.group, transcript, totals)
   if (!isRun) {
     for (const each of stated) noteWhole(each, totals)
-    const own = ownTotals(value, usage, totals)
-    const before = totalKey(totals, own)
+    const sums = ownTotals(value, usage, totals)
+    const before = totalKey(totals, sums)
     const isOfRun = totals.some(({ tokens }) => KINDS.every((kind) => used[kind] === tokens[kind]))
     if (before !== null)
-      file.group.laterRuns.push({ transcript, stated, key, all: totals, own, before, isOfRun })
+      file.group.laterRuns.push({ transcript, stated, key, all: totals, own: sums, before, isOfRun })
     return
   }
   const over =

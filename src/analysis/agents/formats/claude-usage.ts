@@ -59,12 +59,12 @@ export function otherCalls({ id, model, notes = {} }: ApiMessage, usage: unknown
   const { iterations, service_tier, inference_geo } = objectOf(usage)
   return listOf(iterations).flatMap((each, index) => {
     if (!isObject(each)) return []
-    const named = modelOf(each.model)
-    const isOther = named !== null && plainNameOf(named) !== plainNameOf(model ?? '')
+    const modelName = modelOf(each.model)
+    const isOther = modelName !== null && plainNameOf(modelName) !== plainNameOf(model ?? '')
     if (!isOther && each.type !== 'advisor_message' && each.type !== 'compaction') return []
     const tier = tierOf(service_tier, inference_geo)
-    const found = { model: named ?? model, tokens: claudeTokens(each), tier, notes }
-    return [{ id: `${id} iteration ${index}`, ...found }]
+    const apiMessage = { model: modelName ?? model, tokens: claudeTokens(each), tier, notes }
+    return [{ id: `${id} iteration ${index}`, ...apiMessage }]
   })
 }
 

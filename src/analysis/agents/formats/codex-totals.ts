@@ -56,9 +56,9 @@ export function usageIn(
     total === null || (before === null && isContinued) ? (last ?? total) : grownBy(before, total, last)
   if (usage?.every((count) => count === 0) !== false) return null
   // the later one of two equal usages; nothing before it is repeated after it
-  const found = recorded.lastIndexOf(totalsKey(last ?? usage))
-  if (found === -1) return usage
-  recorded.splice(0, found + 1)
+  const index = recorded.lastIndexOf(totalsKey(last ?? usage))
+  if (index === -1) return usage
+  recorded.splice(0, index + 1)
   return null
 }
 

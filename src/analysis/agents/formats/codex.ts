@@ -256,8 +256,8 @@ function readTokenCount(state: State, info: Json, at: string | null): void {
   noteTotalOf(state, total)
   if (usage === null) return
   countHeld(state)
-  const named = textOf(info.model)
-  if (named !== null) Object.assign(state, { model: named, pendingModel: null })
+  const modelName = textOf(info.model)
+  if (modelName !== null) Object.assign(state, { model: modelName, pendingModel: null })
   const end = () => endApiCall(state, `${at} ${totalsKey(total ?? usage)}`, at, usage)
   if (isContinued && calls.pendingId === null) state.held = end
   else end()

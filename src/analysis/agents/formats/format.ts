@@ -125,8 +125,8 @@ export const sessionIdIn = ({ sessionId, session_id, sessionID }: Json): string 
 
 /** The text of a pattern's first group; null where the head has none. */
 export function textIn(head: string, pattern: RegExp): string | null {
-  const found = pattern.exec(head)?.[1]
-  return found === undefined ? null : copyText(found)
+  const id = pattern.exec(head)?.[1]
+  return id === undefined ? null : copyText(id)
 }
 
 /** The value of a key anywhere in the head of a document. */

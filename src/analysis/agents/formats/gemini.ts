@@ -80,8 +80,8 @@ function readMessage(transcript: Transcript, message: Json): undefined {
   } else if (message.type === 'info') {
     if (text.startsWith('Request cancelled')) transcript.addEvent('interruption', id, at)
   } else if (message.type === 'gemini') {
-    const found = { id, model: textOf(message.model), tokens: tokensOf(message.tokens) }
-    const turn = transcript.addMessage(found, at)
+    const apiMessage = { id, model: textOf(message.model), tokens: tokensOf(message.tokens) }
+    const turn = transcript.addMessage(apiMessage, at)
     if (transcript.isFirst(id)) {
       const thoughts = textsIn(message.thoughts)
       transcript.scanTurn(turn, thoughts === '' ? text : `${thoughts}\n${text}`)

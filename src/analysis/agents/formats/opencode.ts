@@ -221,9 +221,9 @@ function changedFiles(metadata: Json): string[] {
 function notePatch(transcript: Transcript, callIds: readonly string[], files: unknown[]): void {
   const { calls, results } = transcript
   const called = callIds.flatMap((id) => calls.get(id)?.call ?? [])
-  const named = called.flatMap(({ effects }) => effects.edits)
+  const editPaths = called.flatMap(({ effects }) => effects.edits)
   const isNamed = (file: string) =>
-    named.some((edit) => file === edit || file.endsWith(`/${edit}`) || edit.endsWith(`/${file}`))
+    editPaths.some((edit) => file === edit || file.endsWith(`/${edit}`) || edit.endsWith(`/${file}`))
   const others = files.flatMap((file) => textOf(file) ?? []).filter((file) => !isNamed(file))
   const id = callIds.findLast(
     (each) => results.get(each)?.ok && isTool('shell', calls.get(each)?.call.name ?? ''),

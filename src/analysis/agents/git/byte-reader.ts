@@ -54,8 +54,8 @@ export class ByteReader {
     const { done, value } = await this.#chunks.next()
     if (done) return false
     const left = this.#bytes.subarray(this.#at)
-    const kept = left.length > MAX_BYTES ? left.subarray(0, KEPT_BYTES) : left
-    this.#bytes = Buffer.concat([kept, value])
+    const head = left.length > MAX_BYTES ? left.subarray(0, KEPT_BYTES) : left
+    this.#bytes = Buffer.concat([head, value])
     this.#at = 0
     return true
   }

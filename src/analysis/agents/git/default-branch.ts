@@ -7,8 +7,8 @@ const CANDIDATES = ['refs/remotes/origin/HEAD', 'refs/heads/main', 'refs/heads/m
 
 /** The last commits of the default branch and of the current one; null without any. */
 export async function branchHeads(git: Git): Promise<{ main: string | null; current: string | null }> {
-  const found = await findCommits(git, CANDIDATES)
-  return { main: found.find((sha) => sha !== null) ?? null, current: found.at(-1) ?? null }
+  const tips = await findCommits(git, CANDIDATES)
+  return { main: tips.find((sha) => sha !== null) ?? null, current: tips.at(-1) ?? null }
 }
 
 /** The hashes of commits by any names of them; null for one that is not in this clone. */

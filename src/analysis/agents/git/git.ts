@@ -107,23 +107,23 @@ async function* readFrom(
     git,
     [...stored.keys()].filter((sha) => !times.has(sha) && hasChanged(sha)),
   )
-  const known = options.resend === true ? new Set<string>() : stored
-  const attributing = await options.attribute?.({ git, repository, project, commits, known })
-  const isNew = (sha: string) => !known.has(sha) || hasChanged(sha)
+  const sentShas = options.resend === true ? new Set<string>() : stored
+  const attributing = await options.attribute?.({ git, repository, project, commits, known: sentShas })
+  const isNew = (sha: string) => !sentShas.has(sha) || hasChanged(sha)
   const here = [...commits.keys()].filter((sha) => isNew(sha) || attributing?.needs(sha))
-  const wanted = [...here, ...elsewhere.keys()]
+  const shasToRead = [...here, ...elsewhere.keys()]
   Object.assign(result, { merges, known: commits.size - here.length })
   let withoutLines = 0
   let addresses: ReadonlyMap<string, string> | undefined
-  const generated = wanted.length === 0 ? undefined : await generatedFiles(git)
-  const log = logCommits(git, wanted, {
+  const generated = shasToRead.length === 0 ? undefined : await generatedFiles(git)
+  const log = logCommits(git, shasToRead, {
     generated,
     wants: attributing?.wants,
     isOptional: (sha) => commits.has(sha) && !isNew(sha),
   })
   let read = 0
   for await (const { commit, attributed } of attributing?.read(log) ?? unattributed(log)) {
-    options.onProgress?.(read, wanted.length)
+    options.onProgress?.(read, shasToRead.length)
     read += 1
     // the stored commit may have lines
     if (!isNew(commit.sha) && (attributed === undefined || commit.kind === 'unreadable')) {
@@ -134,7 +134,7 @@ async function* readFrom(
       notes.push(`commit ${commit.sha} cannot be read: ${commit.reason}`)
       continue
     }
-    if (!commit.hasLines && (known.has(commit.sha) || elsewhere.has(commit.sha))) {
+    if (!commit.hasLines && (sentShas.has(commit.sha) || elsewhere.has(commit.sha))) {
       // the stored commit may have lines
       if (commits.has(commit.sha)) result.known += 1
       continue
@@ -180,9 +180,11 @@ export const aiOf = ({ files, trailers }: LoggedCommit): CommitAi => ({
 /** The files of the current branch whose first lines say that a program writes them. */
 async function generatedFiles(git: Git): Promise<Map<string, boolean>> {
   const { output } = await runGit(git, ['grep', '-z', '-n', '-I', '-F', '-e', GENERATED, 'HEAD'])
-  const found = output.matchAll(/^HEAD:([^\0]*)\0(\d+)\0/gm)
+  const matches = output.matchAll(/^HEAD:([^\0]*)\0(\d+)\0/gm)
   return new Map(
-    [...found].flatMap(([, path = '', line]) => (Number(line) <= HEAD_LINES ? [[path, true] as const] : [])),
+    [...matches].flatMap(([, path = '', line]) =>
+      Number(line) <= HEAD_LINES ? [[path, true] as const] : [],
+    ),
   )
 }
 
@@ -243,8 +245,8 @@ async function listCommits(git: Git, tips: readonly string[] = ['HEAD']): Promis
 /** Returns those of the commits that are in this clone, with their times. */
 async function listElsewhere(git: Git, shas: readonly string[]): Promise<Map<string, number>> {
   if (shas.length === 0) return new Map()
-  const found = await findCommits(git, shas)
-  const tips = shas.filter((sha, index) => found[index] === sha)
+  const hashes = await findCommits(git, shas)
+  const tips = shas.filter((sha, index) => hashes[index] === sha)
   if (tips.length === 0) return new Map()
   const { commits } = await listCommits(git, tips)
   const wanted = new Set(tips)

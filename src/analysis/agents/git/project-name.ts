@@ -21,15 +21,15 @@ type OnPassed = (path: string, reason: string) => void
  * system. Remembers every folder that it looked at, for as long as a run takes.
  */
 export function createRepositoryFinder(onPassed: OnPassed = () => {}): FindRepository {
-  const known = new Map<string, Repository | null>()
+  const repositories = new Map<string, Repository | null>()
   const findAbove = (folder: string): Repository | null => {
     const at = repositoryAt(folder, onPassed)
     const parent = dirname(folder)
-    return at !== null || parent === folder ? at : known.getOrInsertComputed(parent, findAbove)
+    return at !== null || parent === folder ? at : repositories.getOrInsertComputed(parent, findAbove)
   }
   // a folder that is gone may have had a repository of its own: those of the folders above it say nothing
   return (folder) =>
-    known.getOrInsertComputed(folder, () => (isFolder(folder) ? findAbove(resolve(folder)) : null))
+    repositories.getOrInsertComputed(folder, () => (isFolder(folder) ? findAbove(resolve(folder)) : null))
 }
 
 /** The last part of a URL or path of a repository, without `.git`; null for one without a name. */

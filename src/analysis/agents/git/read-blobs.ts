@@ -58,18 +58,18 @@ export function openBlobs(git: Git) {
       while (texts.length < names.length) {
         const isNew = running === undefined
         running ??= start()
-        const own = running
-        const asked = names.slice(texts.length)
+        const batch = running
+        const rest = names.slice(texts.length)
         // a name ends with its line: one with a newline is none
-        own.process.stdin.write(asked.map((name) => `${name.replaceAll('\n', ' ')}\n`).join(''))
+        batch.process.stdin.write(rest.map((name) => `${name.replaceAll('\n', ' ')}\n`).join(''))
         // git takes more names only while what it says is read, and none when it has ended
-        const sent = Promise.resolve(own.process.stdin.flush()).catch(() => {})
-        for (const index of asked.keys()) {
+        const sent = Promise.resolve(batch.process.stdin.flush()).catch(() => {})
+        for (const index of rest.keys()) {
           const text = await next()
           // git ends at a damaged object: it is the one that a new git is asked for first
-          if (running === own) texts.push(text)
+          if (running === batch) texts.push(text)
           else if (isNew && index === 0) texts.push(null)
-          if (running !== own) break
+          if (running !== batch) break
         }
         await sent
       }

@@ -34,12 +34,12 @@ export class GitStopped extends OperatorError {}
 /** Prepares a repository to be read. `root`: a folder in it; `leftMs`: see `MAX_MS`. Throws OperatorError where there is none. */
 export function openGit(root: string, leftMs = MAX_MS): Git {
   const passed: string[] = []
-  const found = findRepository(root, (path) => passed.push(path))
-  if (found === null) {
+  const repository = findRepository(root, (path) => passed.push(path))
+  if (repository === null) {
     const reason = passed.length === 0 ? 'not a git repository' : `${passed[0]} is ${NOT_REGULAR}`
     throw new OperatorError(`git refuses ${root}: ${reason}`)
   }
-  const { worktree, gitFolder, common } = found
+  const { worktree, gitFolder, common } = repository
   const folder = mkdtempSync(join(tmpdir(), 'cloud-analytics-git-'))
   const setting = settingsOf(readText(join(common, 'config'), () => {}) ?? '')
   const lines = [

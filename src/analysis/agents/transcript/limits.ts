@@ -23,23 +23,23 @@ const EVERY_MS = 15 * 60_000
 const MAX_NAME = 100
 
 export function createLimits() {
-  const kept = new Map<string, StatedLimit>()
+  const limits = new Map<string, StatedLimit>()
   return {
     note(stated: StatedLimit): void {
       const slot = Math.floor(Date.parse(stated.at) / EVERY_MS)
       const day = stated.resets_at?.slice(0, 13)
       const key = JSON.stringify([stated.limit, stated.scope, day, slot, stated.hit])
-      const before = kept.get(key) ?? stated
+      const before = limits.get(key) ?? stated
       // the first hit counts, else the last state
       const isEarlier = stated.at < before.at
       const chosen = isEarlier === stated.hit ? stated : before
-      kept.set(key, {
+      limits.set(key, {
         ...chosen,
         used_percent: Math.max(before.used_percent, stated.used_percent),
         overage: before.overage === true || stated.overage === true,
       })
     },
-    list: (): StatedLimit[] => [...kept.values()],
+    list: (): StatedLimit[] => [...limits.values()],
   }
 }
 
@@ -94,6 +94,6 @@ export function resetTime(text: string, at: string): string | null {
   const inYear = (year: number) => `${year}-${two(place)}-${two(date ?? '1')}`
   const year = Number(today.slice(0, 4))
   const days = place === 0 ? [today, addDays(today, 1)] : [inYear(year), inYear(year + 1)]
-  const found = days.map(ofDay).find((ms) => ms > Date.parse(at))
-  return found === undefined ? null : new Date(found).toISOString()
+  const next = days.map(ofDay).find((ms) => ms > Date.parse(at))
+  return next === undefined ? null : new Date(next).toISOString()
 }

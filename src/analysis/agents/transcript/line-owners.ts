@@ -12,9 +12,9 @@ export function createLineOwners(find: (line: number) => number | undefined = ()
     /** True when the line was first read for another session; else it is now this session's. */
     isOfOther(lineKey: string, sessionId: string): boolean {
       const [line, owner] = [keyed(lineKey), Bun.hash.xxHash32(sessionId)]
-      const known = ownerOf(line)
-      if (known === undefined) added.set(line, owner)
-      return known !== undefined && known !== owner
+      const lineOwner = ownerOf(line)
+      if (lineOwner === undefined) added.set(line, owner)
+      return lineOwner !== undefined && lineOwner !== owner
     },
     /** True when the line was first read for another session; one that is not known stays so. */
     isKnownOfOther(lineKey: string, sessionId: string): boolean {

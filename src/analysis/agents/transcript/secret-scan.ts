@@ -26,9 +26,9 @@ export function newSecretScan(keepContent: boolean): SecretScan {
     const texts = collected
     collected = []
     size = 0
-    const found = await findSecretsInTexts(texts)
-    for (const [{ place }, secrets] of found) for (const secret of secrets) keepSecret(place, secret)
-    if (keepContent) keepTexts(texts, found)
+    const results = await findSecretsInTexts(texts)
+    for (const [{ place }, secrets] of results) for (const secret of secrets) keepSecret(place, secret)
+    if (keepContent) keepTexts(texts, results)
   }
   return {
     add(text, place) {
@@ -49,8 +49,12 @@ export const noScan: SecretScan = { add() {}, async flushIfFull() {}, async flus
 function keepSecret(place: Place, secret: FoundSecret): void {
   const { secrets } = place.transcript
   const key = `${secret.fingerprint} ${place.call?.effects.file ?? ''}`
-  const known = secrets.get(key)
-  if (known !== undefined ? place.exposed && !known.place.exposed : secrets.size < MAX_SECRETS_PER_SESSION) {
+  const sameSecret = secrets.get(key)
+  if (
+    sameSecret !== undefined
+      ? place.exposed && !sameSecret.place.exposed
+      : secrets.size < MAX_SECRETS_PER_SESSION
+  ) {
     secrets.set(key, { place, secret })
   }
 }
@@ -68,9 +72,9 @@ function keepTexts(
       Math.min(MAX_TURN_CONTENT - turn.content.length, MAX_SESSION_CONTENT - transcript.contentLength),
     )
     const piece = `${turn.content === '' ? '' : '\n\n'}${masked}`
-    const kept = cut(piece, room)
-    turn.content += kept
-    turn.contentCut += piece.length - kept.length
-    transcript.contentLength += kept.length
+    const shortened = cut(piece, room)
+    turn.content += shortened
+    turn.contentCut += piece.length - shortened.length
+    transcript.contentLength += shortened.length
   }
 }

@@ -21,13 +21,13 @@ export function startedSessions({ transcripts }: FileGroup): StartedSession[] {
 }
 
 function firstOf(transcripts: ReadonlyMap<string, Transcript>, transcript: Transcript): string {
-  const known = new Set<string>()
+  const ids = new Set<string>()
   let id = transcript.id
   for (;;) {
-    known.add(id)
+    ids.add(id)
     const parent = transcripts.get(id)?.parentId ?? null
     // a damaged file may name itself
-    if (parent === null || known.has(parent)) return id
+    if (parent === null || ids.has(parent)) return id
     id = parent
   }
 }

@@ -43,14 +43,14 @@ export function effectsOf(name: string, input: Json, changed: readonly string[] 
   const patched = patchedFiles(patch)
   const path = PATH_KEYS.map((key) => textOf(input[key])).find((found) => found !== null) ?? null
   const edits = patched.length > 0 ? patched : isTool('edit', name) && path !== null ? [path] : []
-  const kept = edits.filter((edit) => edit.length <= MAX_PATH)
+  const paths = edits.filter((edit) => edit.length <= MAX_PATH)
   const runsCommit = COMMIT_COMMAND.test(command)
   const network = isTool('network', name) || NETWORK_COMMAND.test(command)
   return {
-    edits: kept,
-    written: linesOfInput(input, { paths: kept.length > 0 ? kept : changed, patch }),
-    file: kept[0] ?? (path !== null && path.length <= MAX_PATH ? path : null),
-    exposesInput: kept.length > 0 || runsCommit || network,
+    edits: paths,
+    written: linesOfInput(input, { paths: paths.length > 0 ? paths : changed, patch }),
+    file: paths[0] ?? (path !== null && path.length <= MAX_PATH ? path : null),
+    exposesInput: paths.length > 0 || runsCommit || network,
     runsCommit,
     runsTests: TEST_COMMAND.test(command),
   }

@@ -42,8 +42,8 @@ const ITEMS = 1_000
 
 /** Keeps the earliest folders, in whatever order the files are read. */
 function noteFolder(folders: Transcript['folders'], folder: string, at: string): void {
-  const known = folders.get(folder)
-  if (known === undefined || at < known) folders.set(folder, at)
+  const firstAt = folders.get(folder)
+  if (firstAt === undefined || at < firstAt) folders.set(folder, at)
   if (folders.size <= MAX_FOLDERS) return
   const last = byFirstUse(folders).at(-1)
   if (last !== undefined) folders.delete(last)
@@ -154,20 +154,20 @@ export class Transcript {
   addPrompt(id: string, at: string | null, text: string, key = id): void {
     const position = this.nextPosition()
     const turn = newTurn(key, 'user', at, position)
-    const known = this.prompts.get(id)
-    if (known === undefined) {
+    const prompt = this.prompts.get(id)
+    if (prompt === undefined) {
       this.prompts.set(id, turn)
       this.scanTurn(turn, text)
       return
     }
-    known.position = Math.max(known.position, position)
-    if (isEarlier(at, known.at)) Object.assign(known, { id: turn.id, at })
+    prompt.position = Math.max(prompt.position, position)
+    if (isEarlier(at, prompt.at)) Object.assign(prompt, { id: turn.id, at })
   }
 
   /** Notes that another file has the prompt too: the position in the longest one counts. */
   notePlace(id: string): void {
-    const known = this.prompts.get(id)
-    if (known !== undefined) known.position = Math.max(known.position, this.nextPosition())
+    const prompt = this.prompts.get(id)
+    if (prompt !== undefined) prompt.position = Math.max(prompt.position, this.nextPosition())
   }
 
   /** Queues a text for the secret scan. */
@@ -189,9 +189,9 @@ export class Transcript {
     const position = this.nextPosition()
     const { turn } = mergeMessage(this.messages, message, (created) => {
       const turn = newTurn(message.id, 'assistant', at, position)
-      const kept = { ...created, turn }
-      turn.message = kept
-      return kept
+      const storedMessage = { ...created, turn }
+      turn.message = storedMessage
+      return storedMessage
     })
     if (isEarlier(at, turn.at)) turn.at = at
     turn.position = Math.max(turn.position, position)
@@ -211,9 +211,9 @@ export class Transcript {
   /** Adds a tool call to its turn, unless its id is known. `changed`: the files that the agent recorded as changed by it. */
   addCall(turn: Turn, id: string, tool: unknown, toolInput: unknown, changed: readonly string[] = []): void {
     const position = this.nextPosition()
-    const known = this.calls.get(id)
-    if (known !== undefined) {
-      known.call.position = Math.max(known.call.position, position)
+    const storedCall = this.calls.get(id)
+    if (storedCall !== undefined) {
+      storedCall.call.position = Math.max(storedCall.call.position, position)
       return
     }
     const name = cut(textOf(tool) ?? 'unknown', MAX_TOOL_NAME)
@@ -238,9 +238,9 @@ export class Transcript {
       searches: Math.max(searches, before?.searches ?? 0),
     })
     if (before !== undefined) return false
-    const known = this.calls.get(id)
-    const where = known === undefined ? 'the output of a tool' : `the output of ${known.call.name}`
-    this.scan(text, { ...known, where })
+    const storedCall = this.calls.get(id)
+    const where = storedCall === undefined ? 'the output of a tool' : `the output of ${storedCall.call.name}`
+    this.scan(text, { ...storedCall, where })
     return true
   }
 
@@ -263,10 +263,10 @@ export class Transcript {
   /** Adds an interruption, compaction or API error. Of one with the same type and key the earlier time counts. */
   addEvent(type: EventFragment['type'], key: string, at: string | null): void {
     const id = fragmentId(`${type} ${key}`)
-    const known = this.events.get(id)
-    if (known === undefined && this.events.size < MAX_EVENTS)
+    const event = this.events.get(id)
+    if (event === undefined && this.events.size < MAX_EVENTS)
       this.events.set(id, { id, type, at, turn: null })
-    else if (known !== undefined && isEarlier(at, known.at)) known.at = at
+    else if (event !== undefined && isEarlier(at, event.at)) event.at = at
   }
 
   /** Adds a dangerous mode that the session ran in; `at` is kept from its first use. */

@@ -26,17 +26,18 @@ export function workspaceOf(
   const used = byFirstUse(folders)
   const first = used[0]
   const repositoryOf = (folder: string) => find(folder) ?? find(withoutWorktree(folder))
-  const known = from === 'folder' ? null : [first, repository].map((at) => (at ? repositoryOf(at) : null))
+  const repositories =
+    from === 'folder' ? null : [first, repository].map((at) => (at ? repositoryOf(at) : null))
   const recorded = repository === null ? null : nameOfRemote(repository)
   const ofFolder = first === undefined ? '' : folderName(withoutWorktree(first))
   const roots = used.flatMap((folder) => {
     const isRoot = find(folder) === null && !used.some((other) => isPartOf(folder, other))
     return [...(isRoot ? [folder] : []), ...(repositoryOf(folder)?.roots ?? [])]
   })
-  const named = known?.find((at) => at !== null)?.name ?? recorded
+  const ofRepository = repositories?.find((at) => at !== null)?.name ?? recorded
   return {
-    project: (named ?? ofFolder) || 'unknown',
-    isOfRepository: named !== null,
+    project: (ofRepository ?? ofFolder) || 'unknown',
+    isOfRepository: ofRepository !== null,
     pathOf: pathsIn({ base: first, roots }),
   }
 }

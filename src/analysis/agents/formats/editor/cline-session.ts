@@ -76,7 +76,7 @@ function readMessage(
   else if (message.role === 'assistant') {
     const isFirst = message.ts !== undefined && !times.has(message.ts)
     times.add(message.ts)
-    const known = {
+    const apiMessage = {
       id,
       model: textOf(valueAt(message, 'modelInfo', 'id')) ?? model,
       tokens: tokensOf(message.metrics),
@@ -85,7 +85,7 @@ function readMessage(
       notes: vendorNotes(valueAt(message, 'modelInfo', 'provider')),
       request: isFirst ? `${transcript.id} api ${message.ts}` : null,
     }
-    readResponse(transcript, transcript.addMessage(known, at), content)
+    readResponse(transcript, transcript.addMessage(apiMessage, at), content)
   }
 }
 

@@ -51,7 +51,7 @@ function stateOf(file: SourceFile, sessionId: string, messages: readonly Json[])
     null,
     textOf(item.workspace) ?? match(conversation, /# Current (?:Workspace|Working) Directory \(([^)]+)\)/),
   )
-  const named = match(conversation, /<model>([^<]{1,200})<\/model>/)
+  const modelName = match(conversation, /<model>([^<]{1,200})<\/model>/)
   const uses = objectsIn(valueAt(beside('task_metadata.json'), 'model_usage'))
   const isInclusive = file.agent !== 'cline' && !messages.some(hasMoreCache)
   return {
@@ -59,7 +59,7 @@ function stateOf(file: SourceFile, sessionId: string, messages: readonly Json[])
     transcript,
     /** The model that a call at this time was of. */
     modelAt: (ms: number) =>
-      textOf(uses.findLast(({ ts }) => typeof ts === 'number' && ts <= ms)?.model_id) ?? named,
+      textOf(uses.findLast(({ ts }) => typeof ts === 'number' && ts <= ms)?.model_id) ?? modelName,
     /** Exit codes of the commands in their order, undefined where the conversation has none. */
     exits: conversation.flatMap(exitsIn),
     tokensOf: tokensBy('tokensIn tokensOut cacheReads cacheWrites', isInclusive),
@@ -81,8 +81,8 @@ function textsOf(message: unknown): string[] {
 
 const match = (texts: readonly string[], pattern: RegExp): string | null => {
   for (const text of texts) {
-    const found = pattern.exec(text)?.[1]
-    if (found !== undefined) return found
+    const group = pattern.exec(text)?.[1]
+    if (group !== undefined) return group
   }
   return null
 }
@@ -147,8 +147,8 @@ function readCall(state: State, message: Json, kind: string, at: string | null):
     state.callId = `api ${message.ts}`
   }
   const id = kind.startsWith('api_') ? state.callId : `${kind} ${message.ts}`
-  const named = textOf(valueAt(message, 'modelInfo', 'modelId')) ?? state.modelAt(Number(message.ts))
-  const model = named ?? state.turn?.message?.model ?? null
+  const modelName = textOf(valueAt(message, 'modelInfo', 'modelId')) ?? state.modelAt(Number(message.ts))
+  const model = modelName ?? state.turn?.message?.model ?? null
   // a call that was not answered has no counts
   const hasCounts = usage.tokensIn !== undefined || usage.tokensOut !== undefined
   const tokens = hasCounts ? state.tokensOf(usage) : null

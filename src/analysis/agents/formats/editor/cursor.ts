@@ -93,12 +93,15 @@ function readBubble(transcript: Transcript, bubble: Json, id: string, model: str
     return
   }
   if (bubble.type !== 2) return
-  const named = textOf(valueAt(bubble, 'modelInfo', 'modelName')) ?? model
+  const modelName = textOf(valueAt(bubble, 'modelInfo', 'modelName')) ?? model
   // the program chooses one and does not say which
-  const known = named === 'default' ? null : named
+  const modelOrNull = modelName === 'default' ? null : modelName
   const tokens = tokensOf(objectOf(bubble.tokenCount))
   // counts of 0 are those of a version that keeps none
-  const turn = transcript.addMessage({ id, model: known, tokens: isNothing(tokens) ? null : tokens }, at)
+  const turn = transcript.addMessage(
+    { id, model: modelOrNull, tokens: isNothing(tokens) ? null : tokens },
+    at,
+  )
   transcript.scanTurn(turn, [text, textOf(valueAt(bubble, 'thinking', 'text')) ?? ''].join('\n'))
   readTool(transcript, turn, objectOf(bubble.toolFormerData), id)
 }

@@ -45,15 +45,14 @@ async function readAmp(file: SourceFile, sessionId: string): Promise<void> {
 /** One event of those that led to a message is of its call: that with the same output, else the first. */
 function readLedger(transcript: Transcript, events: readonly Json[]): void {
   for (const [message, own] of Map.groupBy(events, ({ toMessageId }) => `${toMessageId}`)) {
-    const known = transcript.messages.get(message)
-    const same =
-      own.find(({ tokens }) => countOf(objectOf(tokens).output) === known?.tokens?.output) ?? own[0]
+    const call = transcript.messages.get(message)
+    const same = own.find(({ tokens }) => countOf(objectOf(tokens).output) === call?.tokens?.output) ?? own[0]
     for (const event of own) {
       const at = timeOf(event.timestamp)
       transcript.noteContext(at)
-      const id = known !== undefined && event === same ? message : `ledger ${event.id}`
+      const id = call !== undefined && event === same ? message : `ledger ${event.id}`
       const tokens = ledgerTokens(objectOf(event.tokens))
-      transcript.addMessage({ id, model: textOf(event.model), tokens }, known?.turn.at ?? at)
+      transcript.addMessage({ id, model: textOf(event.model), tokens }, call?.turn.at ?? at)
     }
   }
 }
@@ -77,8 +76,8 @@ function readMessage(transcript: Transcript, message: Json, id: string, at: stri
   const blocks = objectsIn(message.content)
   if (message.role === 'assistant') {
     const { usage, state } = message
-    const known = { id, model: textOf(objectOf(usage).model), tokens: tokensOf(usage) }
-    readResponse(transcript, transcript.addMessage(known, at), blocks)
+    const apiMessage = { id, model: textOf(objectOf(usage).model), tokens: tokensOf(usage) }
+    readResponse(transcript, transcript.addMessage(apiMessage, at), blocks)
     if (objectOf(state).type === 'cancelled') transcript.addEvent('interruption', id, at)
     if (objectOf(state).type === 'error') transcript.addEvent('api_error', id, at)
   } else if (message.role === 'user') {

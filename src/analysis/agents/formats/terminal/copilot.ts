@@ -127,9 +127,9 @@ const tokensOf = tokensBy('inputTokens outputTokens cacheReadTokens cacheWriteTo
 
 function readMessage(state: State, data: Json, id: string, at: string | null): void {
   const { transcript } = state
-  const own = textOf(data.apiCallId)
-  const message = { id: own ?? textOf(data.messageId) ?? id, model: textOf(data.model), tokens: null }
-  const known = transcript.messages.get(own ?? '')?.turn ?? pairedTurn(state, data, at)
+  const callId = textOf(data.apiCallId)
+  const message = { id: callId ?? textOf(data.messageId) ?? id, model: textOf(data.model), tokens: null }
+  const known = transcript.messages.get(callId ?? '')?.turn ?? pairedTurn(state, data, at)
   const turn = known ?? transcript.addMessage(message, at)
   state.turn = turn
   const texts = [data.reasoningText, data.content].flatMap((text) => textOf(text) ?? [])

@@ -84,8 +84,8 @@ const PARENT = /(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d+Z)_([^/\\]+)\.jsonl$/
 
 /** The provider's id, which some use twice, with the time; else the entry's id. A copy of the message has them too. */
 function keyOf({ responseId, timestamp }: Json, id: string): string {
-  const known = textOf(responseId)
-  return known === null || typeof timestamp !== 'number' ? id : `${known} ${timestamp}`
+  const responseText = textOf(responseId)
+  return responseText === null || typeof timestamp !== 'number' ? id : `${responseText} ${timestamp}`
 }
 
 function callsOf(
@@ -99,8 +99,8 @@ function callsOf(
     return [{ ...usedBy(message.usage, model), id: keyOf(message, id), notes }]
   }
   if (message.role !== undefined) return usedByTool(message, id)
-  const named = textOf(entry.model) ?? model
-  return isObject(entry.usage) ? [{ ...usedBy(entry.usage, named), id: `usage ${id}` }] : []
+  const modelName = textOf(entry.model) ?? model
+  return isObject(entry.usage) ? [{ ...usedBy(entry.usage, modelName), id: `usage ${id}` }] : []
 }
 
 function readMessage(

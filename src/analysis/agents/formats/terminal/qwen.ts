@@ -41,11 +41,11 @@ const stateOf = (transcript: Transcript) => states.getOrInsertComputed(transcrip
 /** Reads a file of either kind. `sessionId`: from its lines, or one derived from them. */
 async function readQwen(file: SourceFile, sessionId: string): Promise<void> {
   await readJsonLines(file, (value) => {
-    const own = textOf(value.sessionId) ?? sessionId
+    const lineSession = textOf(value.sessionId) ?? sessionId
     // a fork begins with a copy of the lines of another session, and names it in each
     const from = textOf(valueAt(value, 'forkedFrom', 'sessionId'))
-    if (from !== null) file.transcriptOf(own).isFork = true
-    const transcript = file.transcriptOf(from ?? own)
+    if (from !== null) file.transcriptOf(lineSession).isFork = true
+    const transcript = file.transcriptOf(from ?? lineSession)
     const key = `qwen ${value.uuid} ${value.timestamp}`
     const isNew = !transcript.isCopied(key) && transcript.isFirst(key)
     return isNew || textOf(value.uuid) === null ? readLine(transcript, value) : undefined
@@ -58,9 +58,9 @@ function readLine(transcript: Transcript, line: Json): undefined {
   const id = textOf(line.uuid) ?? `${at} ${Bun.hash(JSON.stringify(line))}`
   transcript.noteContext(at, textOf(line.cwd), textOf(line.gitBranch))
   if (line.type === 'user') {
-    const own = parts.filter(({ text }) => typeof text !== 'string' || isPrompt(text))
-    if (line.isSidechain !== true && PERSONS.has(line.subtype as string | undefined) && own.length > 0)
-      transcript.addPrompt(id, at, own.flatMap(({ text }) => textOf(text) ?? []).join('\n'))
+    const texts = parts.filter(({ text }) => typeof text !== 'string' || isPrompt(text))
+    if (line.isSidechain !== true && PERSONS.has(line.subtype as string | undefined) && texts.length > 0)
+      transcript.addPrompt(id, at, texts.flatMap(({ text }) => textOf(text) ?? []).join('\n'))
   } else if (line.type === 'assistant') readAnswer(transcript, line, parts, id, at)
   else if (line.type === 'tool_result') {
     for (const { functionResponse } of parts) readResult(transcript, objectOf(functionResponse), line)
@@ -78,13 +78,13 @@ function readSystem(transcript: Transcript, line: Json, id: string, at: string |
   else if (name === 'qwen-code.api_response') {
     const tokens = tokensOf((kind) => event[`${EVENT_COUNTS[kind]}_token_count`])
     const key = keyOf(tokens)
-    const own = textOf(event.response_id) ?? id
+    const messageId = textOf(event.response_id) ?? id
     const { answers, lines } = stateOf(transcript)
     const line = take(lines, key)
-    if (line === undefined) put(answers, key, own)
+    if (line === undefined) put(answers, key, messageId)
     const request = textOf(event.response_id)
     const notes = notesFrom({ version })
-    transcript.addMessage({ id: line ?? own, model: textOf(event.model), tokens, request, notes }, at)
+    transcript.addMessage({ id: line ?? messageId, model: textOf(event.model), tokens, request, notes }, at)
   }
 }
 
