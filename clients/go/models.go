@@ -1116,25 +1116,27 @@ type FindingCountsSeverity struct {
 	Medium   int64 `json:"medium"`
 	Low      int64 `json:"low"`
 }
-type FindingCountsCategory struct {
-	Key      string `json:"key"`
-	Findings int64  `json:"findings"`
-}
-type FindingCountsProject struct {
+type FindingCountsCategoryProject struct {
 	Key      *string `json:"key"`
 	Findings int64   `json:"findings"`
 }
-type FindingCountsMember struct {
+type FindingCountsCategoryMember struct {
 	Key      *SessionMember `json:"key"` // Whose session it is; null where that is not known, or not shown
 	Findings int64          `json:"findings"`
+}
+type FindingCountsCategory struct {
+	Key      string                         `json:"key"`
+	Findings int64                          `json:"findings"`
+	Project  []FindingCountsCategoryProject `json:"project"` // Projects with most of them, at most three
+	Member   []FindingCountsCategoryMember  `json:"member"`  // Members with most of them, at most three
 }
 
 // FindingCounts: With `include=counts`, of all pages.
 type FindingCounts struct {
-	Severity FindingCountsSeverity   `json:"severity"`
-	Category []FindingCountsCategory `json:"category"` // Categories with most of them, at most three
-	Project  []FindingCountsProject  `json:"project"`  // Projects with most of them, at most three
-	Member   []FindingCountsMember   `json:"member"`   // Members with most of them, at most three
+	Severity FindingCountsSeverity          `json:"severity"`
+	Category []FindingCountsCategory        `json:"category"` // Categories with most of them, at most ten
+	Project  []FindingCountsCategoryProject `json:"project"`  // Projects with most of them, at most three
+	Member   []FindingCountsCategoryMember  `json:"member"`   // Members with most of them, at most three
 }
 type ListedFindingPage struct {
 	Page[ListedFinding]

@@ -243,7 +243,8 @@ describe.skipIf(program === null)('findings', () => {
       expect(open).toBe('3 critical findings are open, in 2 files, the oldest 40 days; nobody has them')
       expect(came).toMatch(/^2 findings came up from .*, 1 more than from .*; 2 of them critical, 1 before$/)
       expect((await texts('.soft'))[0]).toStartWith(
-        'Of 3 findings 3 critical; 3 secrets; most in docs (2), in sessions of ada@example.com (3). ',
+        '3 × AWS access key; in docs (2), search (1); the oldest is in search, src/deploy.ts. Of 3 findings 3 critical. ' +
+          '3 secrets, most in docs (2) and in sessions of ada@example.com (3). ',
       )
       expect(await texts('section[aria-label="Findings"] tbody td:first-child')).toEqual([
         ...['AWS access key', 'AWS access key', 'AWS access key'],

@@ -529,12 +529,14 @@ export interface FindingsListParams extends PageParams {
  sort?: 'created_at' | 'severity'; include?: 'counts'
 }
 export interface FindingCountsSeverity { critical: number; high: number; medium: number; low: number }
-export interface FindingCountsCategory { key: string; findings: number }
-export interface FindingCountsProject { key: string | null; findings: number }
-export interface FindingCountsMember { key: SessionMember | null; findings: number }
+export interface FindingCountsCategoryProject { key: string | null; findings: number }
+export interface FindingCountsCategoryMember { key: SessionMember | null; findings: number }
+export interface FindingCountsCategory {
+ key: string; findings: number; project: FindingCountsCategoryProject[]; member: FindingCountsCategoryMember[]
+}
 /** With `include=counts`, of all pages */ export interface FindingCounts {
- severity: FindingCountsSeverity; category: FindingCountsCategory[]; project: FindingCountsProject[]
- member: FindingCountsMember[]
+ severity: FindingCountsSeverity; category: FindingCountsCategory[]; project: FindingCountsCategoryProject[]
+ member: FindingCountsCategoryMember[]
 }
 export interface ListedFindingPage extends Page<ListedFinding> { counts?: FindingCounts }
 export interface FindingChange { status?: ListedFindingStatus; note?: string; assignee?: string | null }

@@ -791,24 +791,26 @@ class FindingCountsSeverity(Model):
     medium: int
     low: int
 
-class FindingCountsCategory(Model):
-    key: str
-    findings: int
-
-class FindingCountsProject(Model):
+class FindingCountsCategoryProject(Model):
     key: Optional[str]
     findings: int
 
-class FindingCountsMember(Model):
+class FindingCountsCategoryMember(Model):
     key: Optional[SessionMember]  # Whose session it is; null where that is not known, or not shown
     findings: int
+
+class FindingCountsCategory(Model):
+    key: str
+    findings: int
+    project: List[FindingCountsCategoryProject]  # Projects with most of them, at most three
+    member: List[FindingCountsCategoryMember]  # Members with most of them, at most three
 
 class FindingCounts(Model):
     """With `include=counts`, of all pages."""
     severity: FindingCountsSeverity
-    category: List[FindingCountsCategory]  # Categories with most of them, at most three
-    project: List[FindingCountsProject]  # Projects with most of them, at most three
-    member: List[FindingCountsMember]  # Members with most of them, at most three
+    category: List[FindingCountsCategory]  # Categories with most of them, at most ten
+    project: List[FindingCountsCategoryProject]  # Projects with most of them, at most three
+    member: List[FindingCountsCategoryMember]  # Members with most of them, at most three
 
 class ListedFindingPage(Page["ListedFinding"]):
     counts: FindingCounts  # absent where there is none

@@ -5,6 +5,7 @@ import { linkTo, NONE, type Query } from '../client/links.ts'
 import { Difference } from '../pages/cost-columns.tsx'
 import { NamedLink } from '../parts/link.tsx'
 import { Show } from '../parts/show.tsx'
+import { answerOf } from '../why/words.ts'
 
 // Movers of the cost, with their causes.
 
@@ -35,7 +36,8 @@ export const Movers = ({
 }) => (
   <section class="chart movers">
     <Show loaded={loaded} what="what changed">
-      {({ data, from, to, against, before, after, change, pagination }) => {
+      {(found) => {
+        const { data, from, to, against, before, after, change, pagination } = found
         const named = data.slice(0, shown)
         const rest = change - named.reduce((sum, item) => sum + item.change, 0)
         const others = pagination.total - named.length
@@ -44,6 +46,7 @@ export const Movers = ({
             <h2>
               What changed most, {formatRange({ from, to })} against {formatRange(against)}
             </h2>
+            {data.length > 0 && <p class="note">{answerOf(found, undefined)}.</p>}
             <ol>
               {named.map((item) => (
                 <li key={item.key}>

@@ -25,11 +25,13 @@ const FILTERS = ['project', 'severity', 'assignee', 'member', 'rule_id', 'file']
 const STATUSES = ['open', 'fixed', 'accepted', 'dismissed', 'any'] as const
 /** Open findings that one request has: with more, files and age are those of the most severe. */
 const LISTED = 100
+/** Kinds and projects of critical findings that are named. */
+const NAMED = 3
 /** Without a chosen range these whole days are compared with as many before. */
 const DAYS = 30
-/** The names of categories in the plural. */
+/** The names of categories. */
 const CATEGORIES: Readonly<Record<string, string>> = {
-  ...{ secret: 'secrets', command: 'dangerous commands', file: 'risky files', mode: 'risky modes' },
+  ...{ secret: 'secret', command: 'dangerous command', file: 'risky file', mode: 'risky mode' },
 }
 
 /** Tells what was found, where, since when and who has it; an admin and the assignee say what became of it. */
@@ -93,6 +95,7 @@ export function SecurityPage({ route: { query }, who }: PageProps) {
                 <Answer
                   soft={
                     <>
+                      {criticalSaid(critical.value)}
                       <Most findings={findings} />
                       {isNarrowed ? SCORES : <Soft overview={overview} heatmap={heatmap} />}
                     </>
@@ -169,6 +172,27 @@ function sentenceOf({ data, pagination: { total } }: Page<ListedFinding>): strin
   return `${countOf(total, 'critical finding')} ${total === 1 ? 'is' : 'are'} open${where}, the oldest ${countOf(oldest, 'day')}${total === 1 ? nobody.replace('them', 'it') : nobody}`
 }
 
+/** `2 × AWS access key, 1 × Private key; in checkout (2), shop (1); the oldest is in shop, src/deploy.ts. `; empty where not all are known. */
+function criticalSaid({ data, pagination: { total } }: Page<ListedFinding>): string {
+  const [oldest] = data.toSorted((a, b) => a.created_at.localeCompare(b.created_at))
+  if (oldest === undefined || data.length < total) return ''
+  const counted = (of: (finding: ListedFinding) => string, said: (name: string, count: number) => string) => {
+    const groups = [...Map.groupBy(data, of)].sort(([, a], [, b]) => b.length - a.length)
+    const names = groups.slice(0, NAMED).map(([name, { length }]) => said(name, length))
+    return `${names.join(', ')}${groups.length > NAMED ? ` and ${groups.length - NAMED} more` : ''}`
+  }
+  const kinds = counted(
+    ({ title }) => title,
+    (title, count) => `${count} × ${title}`,
+  )
+  const projects = counted(
+    ({ project }) => project ?? NONE,
+    (project, count) => `${project} (${count})`,
+  )
+  const where = oldest.file === null ? '' : `, ${oldest.file}`
+  return `${kinds}; in ${projects}; the oldest is in ${oldest.project ?? NONE}${where}. `
+}
+
 /** `. 9 findings came up from 31 Oct to 29 Nov, 3 fewer than from 1 to 30 Oct; 2 of them critical, 4 before`. */
 function foundSaid({ found, previous }: SecurityOverview, { now, before }: Record<'now' | 'before', Range>) {
   if (found === undefined || previous === undefined || found.total + previous.found.total === 0) return ''
@@ -184,16 +208,12 @@ function foundSaid({ found, previous }: SecurityOverview, { now, before }: Recor
   return `. ${found.total === 0 ? 'No finding' : countOf(found.total, 'finding')} came up ${inRange(now)}${than}${found.critical + critical > 0 ? `; ${were}` : ''}`
 }
 
-/** Says of what kind the listed findings are, and which project and member have most of them, each with the way to them. */
+/** Says how severe the listed findings are, and of each kind which project and member have most, with the way to them. */
 function Most({ findings }: { findings: Loaded<FindingPage> }) {
   const here = useHere()
   const { counts, pagination: { total } = { total: 0 } } = loadedOf(findings) ?? {}
   if (counts === undefined || total < 2) return null
-  const { severity, category, project, member } = counts
-  const severities = SEVERITIES.filter((one) => severity[one] > 0)
-  const [at] = project
-  const [by] = member
-  const email = by?.key?.email ?? by?.key?.id ?? undefined
+  const severities = SEVERITIES.filter((one) => counts.severity[one] > 0)
   const to = (name: 'project' | 'member', value: string, findings: number) => (
     <>
       <a href={linkHere(here, { [name]: value, page: undefined })}>
@@ -204,10 +224,20 @@ function Most({ findings }: { findings: Loaded<FindingPage> }) {
   )
   return (
     <>
-      Of {countOf(total, 'finding')} {severities.map((one) => `${severity[one]} ${one}`).join(', ')};{' '}
-      {category.map(({ key, findings }) => `${findings} ${CATEGORIES[key] ?? key}`).join(', ')}
-      {at !== undefined && <>; most in {to('project', at.key ?? NONE, at.findings)}</>}
-      {by !== undefined && email !== undefined && <>, in sessions of {to('member', email, by.findings)}</>}.{' '}
+      Of {countOf(total, 'finding')} {severities.map((one) => `${counts.severity[one]} ${one}`).join(', ')}.{' '}
+      {counts.category.map(({ key, findings, project: [at], member: [by] }) => {
+        const email = by?.key?.email ?? by?.key?.id ?? undefined
+        return (
+          <>
+            {countOf(findings, CATEGORIES[key] ?? key)}
+            {at !== undefined && <>, most in {to('project', at.key ?? NONE, at.findings)}</>}
+            {by !== undefined && email !== undefined && (
+              <> and in sessions of {to('member', email, by.findings)}</>
+            )}
+            .{' '}
+          </>
+        )
+      })}
     </>
   )
 }

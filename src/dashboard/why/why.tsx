@@ -43,7 +43,7 @@ export function WhyPage({ route, who }: PageProps) {
   const before = useApi<Breakdown>('/cost/breakdown', used('before'))
   const ofMembers = pathOf('/cost/breakdown', {
     ...{ ...used('now'), by: 'member', compare: `${days.before.from}..${days.before.to}` },
-    ...{ sort: 'change', per_page: 1 },
+    ...{ sort: 'change', per_page: 100 },
   })
   const byMember = useLoaded(ofMembers, async (signal) => {
     const { data } = await getJson<Breakdown>(ofMembers, { signal })
@@ -140,16 +140,20 @@ export function WhyPage({ route, who }: PageProps) {
   )
 }
 
-/** `The project that changed most: web-app, −$27.81. `; empty for none. */
+/** `The project that rose most: web-app, +$5.69; that fell most: api, −$27.81. `; empty for none. */
 function mostSaid(
   by: string,
   rows: readonly Pick<Row, 'key' | 'change'>[],
   nameOf: (key: string | null) => string,
 ): string {
-  const [most] = rows.toSorted((a, b) => Math.abs(b.change) - Math.abs(a.change))
-  return most === undefined || Math.abs(most.change) < 0.005
-    ? ''
-    : `The ${by} that changed most: ${nameOf(most.key)}, ${signed(most.change, formatDollars)}. `
+  const sorted = rows.toSorted((a, b) => b.change - a.change)
+  const said = [
+    { how: 'rose', row: sorted.find(({ change }) => change >= 0.005) },
+    { how: 'fell', row: sorted.findLast(({ change }) => change <= -0.005) },
+  ].flatMap(({ how, row }) =>
+    row === undefined ? [] : [`that ${how} most: ${nameOf(row.key)}, ${signed(row.change, formatDollars)}`],
+  )
+  return said.length === 0 ? '' : `The ${by} ${said.join('; ')}. `
 }
 
 /** The causes, the largest increase first, then tokens that have no price. */

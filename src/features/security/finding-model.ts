@@ -64,6 +64,10 @@ const most = <Key extends TSchema>(key: Key, description: string) =>
   Type.Array(closed({ key, findings: count }), {
     description: `${description} with most of them, at most three`,
   })
+const whose = {
+  project: most(nullable(Type.String({ examples: ['checkout'] })), 'Projects'),
+  member: most(ListedFinding.properties.member, 'Members'),
+}
 
 export const FindingPage = Type.Object(
   {
@@ -72,9 +76,11 @@ export const FindingPage = Type.Object(
       closed(
         {
           severity: closed({ critical: count, high: count, medium: count, low: count }),
-          category: most(Type.String({ examples: ['secret'] }), 'Categories'),
-          project: most(nullable(Type.String({ examples: ['checkout'] })), 'Projects'),
-          member: most(ListedFinding.properties.member, 'Members'),
+          category: Type.Array(
+            closed({ key: Type.String({ examples: ['secret'] }), findings: count, ...whose }),
+            { description: 'Categories with most of them, at most ten' },
+          ),
+          ...whose,
         },
         { title: 'FindingCounts', description: 'With `include=counts`, of all pages' },
       ),

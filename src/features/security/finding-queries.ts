@@ -109,15 +109,17 @@ export async function listFindings(
 
 /** Keys that are named of what has most findings. */
 const MAX_MOST = 3
+/** Categories that are counted, those with most findings; the program's own are four. */
+const MAX_CATEGORIES = 10
 
-/** Counts the findings by severity, and names the keys that have most of them; as JSON text. */
+/** Counts the findings by severity and category, and names who and what has most of them; as JSON text. */
 function countsOf(sql: Sql, orgId: string, matching: Fragment, { hidesMembers }: Listed): Fragment {
-  const most = (key: Fragment, shown: Fragment, where = sql``) => sql`(
+  const most = (key: Fragment, shown: Fragment, where: Fragment) => sql`(
     select coalesce(json_agg(json_build_object('key', ${shown}, 'findings', t.findings) order by t.findings desc, t.key), '[]')
     from (
-      select ${key} collate "C" as key, count(*) as findings
-      ${matching}
-      ${where}
+      select ${key} collate "C" as key, sum(n.findings)::bigint as findings
+      from counted n
+      where ${where}
       group by 1
       order by 2 desc, 1
       limit ${MAX_MOST}
@@ -125,15 +127,39 @@ function countsOf(sql: Sql, orgId: string, matching: Fragment, { hidesMembers }:
     ${memberOf(sql, orgId, sql`t.key`)}
   )`
   const ofSeverity = (severity: string) =>
-    sql`${severity}::text, (select count(*) ${matching} and f.severity = ${severity})`
-  return sql`json_build_object(
-    'severity', json_build_object(
-      ${ofSeverity('critical')}, ${ofSeverity('high')}, ${ofSeverity('medium')}, ${ofSeverity('low')}
-    ),
-    'category', ${most(sql`f.category`, sql`t.key`)},
-    'project', ${most(sql`f.project`, sql`nullif(t.key, '')`)},
-    'member', ${hidesMembers ? sql`'[]'::json` : most(sql`f.member`, memberItem(sql, sql`t.key`), sql`and f.member <> ''`)}
-  )::text`
+    sql`${severity}::text, (select coalesce(sum(n.findings), 0)::bigint from counted n where n.severity = ${severity})`
+  const whose = (where: Fragment) => sql`
+    'project', ${most(sql`n.project`, sql`nullif(t.key, '')`, where)},
+    'member', ${hidesMembers ? sql`'[]'::json` : most(sql`n.member`, memberItem(sql, sql`t.key`), sql`${where} and n.member <> ''`)}`
+  return sql`(
+    with counted as materialized (
+      select f.severity, f.category, f.project, f.member, count(*) as findings
+      ${matching}
+      group by 1, 2, 3, 4
+    )
+    select json_build_object(
+      'severity', json_build_object(
+        ${ofSeverity('critical')}, ${ofSeverity('high')}, ${ofSeverity('medium')}, ${ofSeverity('low')}
+      ),
+      'category', (
+        select coalesce(
+          json_agg(
+            json_build_object('key', c.key, 'findings', c.findings, ${whose(sql`n.category = c.key`)})
+            order by c.findings desc, c.key
+          ),
+          '[]'
+        )
+        from (
+          select n.category collate "C" as key, sum(n.findings)::bigint as findings
+          from counted n
+          group by 1
+          order by 2 desc, 1
+          limit ${MAX_CATEGORIES}
+        ) c
+      ),
+      ${whose(sql`true`)}
+    )::text
+  )`
 }
 
 const visible = (sql: ISql, onlyMember: VisibleMember | null): Fragment =>

@@ -141,20 +141,28 @@ test('filters', async () => {
 
 test('counts all that match by severity, and says what has most', async () => {
   const { counts } = await get<{ counts: unknown }>('/v1/findings?include=counts&per_page=1')
+  const ada = (findings: number) => ({ key: { id: 'user_ada', email: 'ada@example.com' }, findings })
   expect(counts).toEqual({
     severity: { critical: 2, high: 1, medium: 0, low: 1 },
     category: [
-      { key: 'secret', findings: 3 },
-      { key: 'command', findings: 1 },
+      {
+        ...{ key: 'secret', findings: 3 },
+        project: [
+          { key: 'checkout', findings: 2 },
+          { key: 'shop', findings: 1 },
+        ],
+        member: [ada(2), { key: { id: null, email: 'guest@example.com' }, findings: 1 }],
+      },
+      {
+        ...{ key: 'command', findings: 1 },
+        ...{ project: [{ key: 'checkout', findings: 1 }], member: [ada(1)] },
+      },
     ],
     project: [
       { key: 'checkout', findings: 3 },
       { key: 'shop', findings: 1 },
     ],
-    member: [
-      { key: { id: 'user_ada', email: 'ada@example.com' }, findings: 3 },
-      { key: { id: null, email: 'guest@example.com' }, findings: 1 },
-    ],
+    member: [ada(3), { key: { id: null, email: 'guest@example.com' }, findings: 1 }],
   })
   const none = await get<{ counts: object }>('/v1/findings?include=counts&project=none')
   expect(none.counts).toEqual({
