@@ -52,19 +52,15 @@ const OVERLAP = 512
  * searched for sessions from its old end on. Throws OperatorError (exit code 2) for a path that does not exist.
  */
 export async function discover(paths: readonly string[], memory?: FileMemory): Promise<Discovery> {
-  const discovery: Found = { sources: [], ignored: [], skipped: [], known: new Set(), memory }
+  const files: Found = { sources: [], ignored: [], skipped: [], known: new Set(), memory }
   for (const path of paths) {
     const full = resolve(path)
     const stats = statsOf(full)
     if (stats === null) throw new OperatorError(`no such file or folder: ${path}`, 2)
-    if (stats.isDirectory()) await walk(full, realpathSync(full), discovery)
-    else await inspect(full, realpathSync(full), stats, discovery, true)
+    if (stats.isDirectory()) await walk(full, realpathSync(full), files)
+    else await inspect(full, realpathSync(full), stats, files, true)
   }
-  return {
-    groups: await groupBySession(discovery.sources),
-    ignored: discovery.ignored,
-    skipped: discovery.skipped,
-  }
+  return { groups: await groupBySession(files.sources), ignored: files.ignored, skipped: files.skipped }
 }
 
 interface Found extends Omit<Discovery, 'groups'> {
