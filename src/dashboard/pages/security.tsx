@@ -5,7 +5,7 @@ import { type Range, rangeBefore, wholeDays } from '../client/days.ts'
 import { countOf, daysAgo, formatScore, formatWhole, inRange } from '../client/format.ts'
 import { linkTo, NONE } from '../client/links.ts'
 import type { PageProps } from '../client/page-props.ts'
-import { comparedOf, datesOf, rangeKeyOf } from '../client/ranges.ts'
+import { comparedOf, datesOf, rangeKeyOf, rangeOf } from '../client/ranges.ts'
 import { linkHere, setQuery, useHere } from '../client/router.ts'
 import { Answer, Ready } from '../frame/answer.tsx'
 import { Bar } from '../frame/bar.tsx'
@@ -56,10 +56,10 @@ export function SecurityPage({ route: { query }, who }: PageProps) {
     changes.count,
   )
   const overview = useApi<SecurityOverview>('/security', kept)
-  const days =
-    rangeKeyOf(query, 'all') === 'all'
-      ? { now: wholeDays(DAYS), before: rangeBefore(wholeDays(DAYS)) }
-      : comparedOf(query, 'all')
+  const isAll = rangeKeyOf(query, 'all') === 'all'
+  const days = isAll
+    ? { now: wholeDays(DAYS), before: rangeBefore(wholeDays(DAYS)) }
+    : comparedOf(query, 'all')
   const change = useLoaded(JSON.stringify([days, chosen.project]), async (signal) => {
     if (days === undefined) return undefined
     const { now, before } = days
@@ -102,7 +102,7 @@ export function SecurityPage({ route: { query }, who }: PageProps) {
                   }
                 >
                   {statusSaid(status, findings)}
-                  {sentenceOf(critical.value)}
+                  {sentenceOf(critical.value, isAll ? '' : ` that came up ${inRange(rangeOf(query, 'all'))}`)}
                   {!isNarrowed && loadedOf(change)}
                 </Answer>
               )}
@@ -160,16 +160,16 @@ function statusSaid(status: string, findings: Loaded<Page<ListedFinding>>): stri
   return `${countOf(total, 'finding')} ${state}. `
 }
 
-/** `6 critical findings are open, in 3 files, the oldest 9 days`. */
-function sentenceOf({ data, pagination: { total } }: Page<ListedFinding>): string {
-  if (total === 0) return 'No critical finding is open'
+/** `6 critical findings are open, in 3 files, the oldest 9 days`; `of` names the days in which they came up. */
+function sentenceOf({ data, pagination: { total } }: Page<ListedFinding>, of: string): string {
+  if (total === 0) return `No critical finding${of} is open`
   const files = new Set(data.flatMap(({ file, project }) => (file === null ? [] : `${project} ${file}`))).size
   const oldest = Math.max(...data.map(({ created_at }) => daysAgo(created_at)))
   const unassigned = data.filter(({ assignee }) => assignee === null).length
   const where = files === 0 ? '' : `, in ${countOf(files, 'file')}`
   const nobody =
     unassigned === 0 ? '' : unassigned === total ? '; nobody has them' : `; nobody has ${unassigned} of them`
-  return `${countOf(total, 'critical finding')} ${total === 1 ? 'is' : 'are'} open${where}, the oldest ${countOf(oldest, 'day')}${total === 1 ? nobody.replace('them', 'it') : nobody}`
+  return `${countOf(total, 'critical finding')}${of} ${total === 1 ? 'is' : 'are'} open${where}, the oldest ${countOf(oldest, 'day')}${total === 1 ? nobody.replace('them', 'it') : nobody}`
 }
 
 /** `2 × AWS access key, 1 × Private key; in checkout (2), shop (1); the oldest is in shop, src/deploy.ts. `; empty where not all are known. */
@@ -259,7 +259,7 @@ function Soft({ overview, heatmap }: SoftProps) {
         `${countOf(summary.total_sessions, 'session')} ${summary.total_sessions === 1 ? 'was' : 'were'} looked at; their mean score is ${formatScore(summary.avg_score)} of 100, the lowest ${formatScore(summary.min_score)}. `}
       {files !== undefined &&
         files.files > 0 &&
-        `${countOf(files.files, 'file')} ${files.files === 1 ? 'has' : 'have'} open findings, ${formatWhole(files.files_above_threshold)} of them a risk above ${files.threshold}${riskiest === undefined ? '' : `, most ${riskiest.file} (${formatScore(riskiest.risk_score)})`}. `}
+        `${countOf(files.files, 'file')} ${files.files === 1 ? 'has' : 'have'} open findings, ${files.files_above_threshold === 0 ? 'none' : formatWhole(files.files_above_threshold)} of them a risk above ${files.threshold}${riskiest === undefined ? '' : `, most ${riskiest.file} (${formatScore(riskiest.risk_score)})`}. `}
       {SCORES}
     </>
   )

@@ -10,20 +10,25 @@ interface Place {
   words?: string
 }
 
+/** Words of questions that no page has. */
+const SMALL = /^(?:..?|the|what|which|who|how|has|are|does|have)$/
 /** Words that stand on a page and are not its name. */
 const WORDS: Readonly<Record<string, string>> = {
+  '': 'today yesterday forecast',
   audit: 'log history',
   alerts: 'rules',
-  budgets: 'limits',
-  devices: 'machines agents',
+  budgets: 'limits left forecast',
+  devices: 'machines agents silent stopped',
+  me: 'left limits my own last session',
   outcomes: 'commits merged',
-  paid: 'versions changes effects',
-  quality: 'smoothness score',
-  seats: 'subscriptions plans licences',
-  security: 'secrets findings dangerous commands',
-  sessions: 'turns',
+  paid: 'newest versions models changes effects cheaper',
+  quality: 'smoothness score better',
+  seats: 'subscriptions plans licences idle',
+  security: 'critical secrets findings dangerous commands',
+  sessions: 'turns last newest',
   settings: 'time zone retention',
   team: 'who knows expertise bus factor',
+  webhooks: 'receivers endpoints fails',
   why: 'dearer explain',
 }
 /** Sections of the settings, with their words. */
@@ -107,11 +112,13 @@ export function Palette({ pages, hasSettings }: PaletteProps) {
     })),
     ...places,
   ]
+  const words = wanted.split(/\s+/)
+  const asked = words.every((word) => SMALL.test(word)) ? words : words.filter((word) => !SMALL.test(word))
   const starts = ({ name }: Place) => (name.toLowerCase().startsWith(wanted) ? 0 : 1)
   const found = known
     .filter(({ name, kind, words = '' }) => {
       const text = `${kind} ${name} ${words}`.toLowerCase()
-      return wanted.split(/\s+/).every((word) => text.includes(word))
+      return asked.every((word) => text.includes(word))
     })
     .sort((a, b) => starts(a) - starts(b))
     .slice(0, SHOWN)

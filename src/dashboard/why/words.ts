@@ -27,29 +27,39 @@ interface Words {
   said: (part: Part) => string
 }
 
-const rate = (value: number | null): string =>
-  value === null ? '–' : value < 100 ? String(Math.round(value * 10) / 10) : formatWhole(value)
-const between = ({ before, after }: Part): string => `${rate(before)} → ${rate(after)}`
+const rate = (value: number | null, digits: number): string =>
+  value === null
+    ? '–'
+    : value < 100 || digits > 1
+      ? value.toLocaleString('en-US', { maximumFractionDigits: digits })
+      : formatWhole(value)
+/** Both in as many digits as tell them apart. */
+const rates = ({ before, after }: Part): readonly [before: string, after: string] => {
+  const digits = [1, 2, 3].find((many) => rate(before, many) !== rate(after, many)) ?? 1
+  return [rate(before, digits), rate(after, digits)]
+}
+const between = (part: Part): string => rates(part).join(' → ')
+/** `4.2 a call, not 4`. */
+const notBefore = (part: Part, of = ''): string => `${rates(part)[1]}${of}, not ${rates(part)[0]}`
 const tokens = (name: string, said: string): Words => ({
   name: `Tokens per call: ${name}`,
   column: 'Tokens / call',
   driver: between,
-  said: (part) => `tokens ${said}: ${rate(part.after)} a call, not ${rate(part.before)}`,
+  said: (part) => `tokens ${said}: ${notBefore(part, ' a call')}`,
 })
 
 export const CAUSES: Readonly<Record<Cause, Words>> = {
   prompts: {
     ...{ name: 'Prompts', column: 'Prompts', driver: between },
-    said: ({ before, after }) =>
-      before && after
-        ? `prompts: ${rate(after)}, not ${rate(before)}`
+    said: (part) =>
+      part.before && part.after
+        ? `prompts: ${notBefore(part)}`
         : 'not divided: one of the ranges has no prompts of it',
   },
   calls_per_prompt: {
     ...{ name: 'Calls per prompt', column: 'Calls / prompt' },
     driver: (part) => `${between(part)} calls`,
-    said: ({ before, after }) =>
-      `calls per prompt: agents made ${rate(after)} calls for each prompt, not ${rate(before)}`,
+    said: (part) => `calls per prompt: agents made ${notBefore(part, ' calls for each prompt')}`,
   },
   model_mix: { name: 'Model mix', column: 'Model mix', said: () => 'the mix of models' },
   input_per_call: tokens('input', 'of input'),
