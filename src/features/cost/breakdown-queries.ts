@@ -78,7 +78,8 @@ function breakdownOf(sql: Sql, orgId: string, given: BreakdownQuery, onlyMember:
   const buckets = byDays ? 'day' : keys.includes('month') ? 'month' : undefined
   const isDivided = onlyMember !== null && keys.some((key) => key !== undefined && TELLING.includes(key))
   const facet = keys.find(isFacet)
-  const isByBranch = !isDivided && by === 'branch' && and_by === undefined && isOfBranches(query)
+  const isByBranch =
+    !isDivided && by === 'branch' && and_by === undefined && sort !== 'change' && isOfBranches(query)
   const isByTime = keys.some(isTime)
   // a session counts more than once under its models and facets, in all once
   const isOften = columns.includes('model') || columns.includes('ticket') || facet !== undefined

@@ -258,6 +258,12 @@ test('compared with the equally long range before', async () => {
     ),
   )
   expect(days).toEqual(previous ?? {})
+  const ofAllTime = '/v1/cost/breakdown?by=branch&per_page=100&compare=2026-01-30..2026-02-28'
+  const [sorted, unsorted] = await Promise.all(
+    [`${ofAllTime}&sort=change`, ofAllTime].map((query) => ask<{ data: Item[]; total: object }>(query)),
+  )
+  expect(sorted?.total).toEqual(unsorted?.total ?? {})
+  expect(sorted?.data.map(({ key }) => key).sort()).toEqual(unsorted?.data.map(({ key }) => key).sort() ?? [])
   const without = await ask<{ total: object }>(`/v1/cost/breakdown?by=agent${range}`)
   expect(without.total).not.toHaveProperty('previous')
   const first = '&date_from=0001-01-01&date_to=2026-12-31&compare=previous'
