@@ -106,7 +106,7 @@ describe.skipIf(program === null)('the page of seats', () => {
     const { page, app, acme } = shown
     await page.resize(1440, 900)
     await shown.visit(`#/seats${range}`)
-    const row = `[...document.querySelectorAll('tr')].find((one) => one.cells[1]?.textContent === 'anthropic pro')`
+    const row = `[...document.querySelectorAll('tr')].find((one) => one.cells[1]?.textContent === 'Claude Pro')`
     await page.click(`${row}.querySelector('summary')`)
     for (const [name, value] of Object.entries({ plan: 'max_5x', price: '100' })) {
       await page.click(`${row}.querySelector('[name=${name}]')`)
@@ -135,7 +135,7 @@ describe.skipIf(program === null)('the page of seats', () => {
     await shown.visit(`#/seats${range}&vendor=cursor`)
     await page.until(`document.body.textContent.includes('was paid.')`)
     const [, idle, paid] =
-      /Give back(\d+)Nothing came in these days; \$([\d.,]+) was paid/.exec(await text('.tile')) ?? []
+      /Give back(\d+)No session of its vendor came in these days; \$([\d.,]+) was paid/.exec(await text('.tile')) ?? []
     expect(idle).toBe('130')
     expect(await text('.tile')).toContain(`Paid$${paid}for 130 seats`)
     expect(page.problems.splice(0)).toEqual([])

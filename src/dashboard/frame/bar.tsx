@@ -124,7 +124,12 @@ function RangeMenu({ usual }: { usual: string }) {
         {named.map(([key, called]) => (
           <a
             key={key}
-            href={linkHere(here, { range: key, from: undefined, to: undefined, page: undefined })}
+            href={linkHere(here, {
+              range: key === usual ? undefined : key,
+              from: undefined,
+              to: undefined,
+              page: undefined,
+            })}
             aria-current={key === chosen ? 'true' : undefined}
           >
             {called}

@@ -9,6 +9,7 @@ import {
   formatShare,
   formatTimes,
   formatWeekdayName,
+  inRange,
 } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
 import { besideUsual, type CostOn, usualOf } from '../client/usual.ts'
@@ -129,7 +130,11 @@ export function EachDay({ days, range, budget, query, mayChange, isWhole }: Each
       unfinished={today()}
       linkOf={(day) => linkTo('cost', { ...keptOf(query), range: undefined, from: day, to: day })}
     >
-      {budget === undefined ? (
+      {isPast ? (
+        <p class="value">
+          {formatDollars(periods.reduce((sum, day) => sum + costOn(day), 0))} <small>{inRange(range)}</small>
+        </p>
+      ) : budget === undefined ? (
         isWhole && (
           <p class="note">No budget is set. {mayChange && <a href={linkTo('budgets')}>Set one</a>}</p>
         )

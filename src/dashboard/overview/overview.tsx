@@ -121,7 +121,7 @@ export function OverviewPage({ route: { query }, who }: PageProps) {
                               name="You"
                               href={linkTo('me')}
                               value={formatDollars(mine.value.total.cost)}
-                              unit={`in ${OWN_DAYS} days, ${countOf(mine.value.total.sessions, 'session')}`}
+                              unit={`in ${OWN_DAYS} whole days, ${countOf(mine.value.total.sessions, 'session')}`}
                             >
                               {attention.state !== 'failed' &&
                                 attention.value !== undefined &&

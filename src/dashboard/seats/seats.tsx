@@ -62,7 +62,7 @@ function AllSeats({ route: { query } }: PageProps) {
                     <>
                       {said?.low}API-equivalent is what the calls that a plan paid would have cost by the
                       price list. It is no money that anybody paid, and is never added to it. A seat is idle
-                      when no session came: also when its machine{' '}
+                      when no session of its vendor came: also when its machine{' '}
                       <a href={linkTo('devices')}>sends nothing</a>.
                     </>
                   }

@@ -59,7 +59,11 @@ const sumOf = (seats: readonly Seat[], value: (seat: Seat) => number) =>
   seats.reduce((all, seat) => all + value(seat), 0)
 
 const WORDS: readonly (readonly [name: string, verdict: 'idle' | 'limited' | 'low', Words])[] = [
-  ['Give back', 'idle', (_, { paid }) => `Nothing came in these days; ${formatDollars(paid)} was paid.`],
+  [
+    'Give back',
+    'idle',
+    (_, { paid }) => `No session of its vendor came in these days; ${formatDollars(paid)} was paid.`,
+  ],
   [
     'Move up',
     'limited',
