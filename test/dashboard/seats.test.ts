@@ -135,7 +135,9 @@ describe.skipIf(program === null)('the page of seats', () => {
     await shown.visit(`#/seats${range}&vendor=cursor`)
     await page.until(`document.body.textContent.includes('was paid.')`)
     const [, idle, paid] =
-      /Give back(\d+)No session of its vendor came in these days; \$([\d.,]+) was paid/.exec(await text('.tile')) ?? []
+      /Give back(\d+)No session of its vendor came in these days; \$([\d.,]+) was paid/.exec(
+        await text('.tile'),
+      ) ?? []
     expect(idle).toBe('130')
     expect(await text('.tile')).toContain(`Paid$${paid}for 130 seats`)
     expect(page.problems.splice(0)).toEqual([])
