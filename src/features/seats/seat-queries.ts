@@ -31,13 +31,19 @@ const itemOf = (sql: Sql, hidesMembers: boolean): Fragment => sql`
         select json_agg(
           json_build_object(
             'limit', l.limit_name, 'scope', nullif(l.scope, ''), 'peak_percent', trim_scale(l.peak), 'windows', l.windows,
-            'hits', l.hits, 'hours_blocked', trim_scale(round(l.hours, 6)), 'overage', l.overage, 'current', trim_scale(l.current)
+            'hits', l.hits, 'hours_blocked', trim_scale(round(l.blocked / 3600000000, 6)), 'overage', l.overage, 'current', trim_scale(l.current)
           )
           order by l.limit_name collate "C", l.scope collate "C"
         )
-        from unnest(s.limits) as l (
-          limit_name text, scope text, peak numeric, windows numeric, hits numeric, hours numeric, overage boolean, current numeric
-        )
+        from (
+          select
+            w.limit_name, w.scope, max(w.peak) as peak, sum(w.windows) as windows, sum(w.hits) as hits, sum(w.blocked) as blocked,
+            bool_or(w.overage) as overage, max(w.current) as current
+          from unnest(s.windows) as w (
+            limit_name text, scope text, peak numeric, windows numeric, hits numeric, blocked numeric, overage boolean, current numeric
+          )
+          group by 1, 2
+        ) l
       ),
       '[]'
     ),

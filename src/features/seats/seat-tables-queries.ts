@@ -51,16 +51,6 @@ export function seatTables(sql: ISql, orgId: string, query: Filters, { now, zone
         ${ofVendor('p')}
     ),
     shared as materialized (select p.* from plans_in_range p where p.member = ''),
-    -- one value: joined, each row was compared with each plan
-    own_plans as materialized (
-      select jsonb_object_agg(p.key, p.plans) as of_key
-      from (
-        select p.member || ' ' || p.vendor as key, jsonb_agg(jsonb_build_array(p.id, p.first, p.last)) as plans
-        from plans_in_range p
-        where p.member <> ''
-        group by 1
-      ) p
-    ),
     segments as materialized (
       select array_agg(distinct d.day order by d.day) as starts
       from (
@@ -121,12 +111,10 @@ export function seatTables(sql: ISql, orgId: string, query: Filters, { now, zone
       ) r
       cross join lateral (select (select g.starts from segments g)[r.segment] as day) s
       ${memberOf(sql, orgId, sql`r.key`)}
-      left join lateral (
-        select e->>0 as id
-        from jsonb_array_elements((select o.of_key from own_plans o) -> (m.id || ' ' || r.vendor)) e
-        where s.day between (e->>1)::date and (e->>2)::date
-        limit 1
-      ) o on true
+      left join plans_in_range o
+        on o.member = m.id
+        and o.vendor = r.vendor
+        and s.day between o.first and o.last
       left join lateral (
         select p.id
         from shared p
@@ -148,21 +136,14 @@ export function seatTables(sql: ISql, orgId: string, query: Filters, { now, zone
         or u.plan_cost is not null
       group by 1, 2, 3
     ),
-    limits as materialized (
-      select
-        o.plan_id, o.member_id, o.vendor, w.limit_name, w.scope, max(w.peak) as peak, sum(w.windows) as windows,
-        sum(w.hits) as hits, sum(w.blocked) / 3600000000 as hours, bool_or(w.overage) as overage, max(w.current) as current
-      from windows w
-      join owners o using (key, vendor, segment)
-      group by 1, 2, 3, 4, 5
-    ),
     stated as materialized (
       select
-        l.plan_id, l.member_id, l.vendor, coalesce(sum(l.hits) filter (where l.limit_name = 'week'), 0) as weeks_hit,
-        coalesce(sum(l.hits) filter (where l.limit_name = 'five_hour'), 0) as hours_hit,
-        -- JSON takes four times as long, and is of the seats of a page only
-        array_agg((l.limit_name, l.scope, l.peak, l.windows, l.hits, l.hours, l.overage, l.current)) as limits
-      from limits l
+        o.plan_id, o.member_id, o.vendor, coalesce(sum(w.hits) filter (where w.limit_name = 'week'), 0) as weeks_hit,
+        coalesce(sum(w.hits) filter (where w.limit_name = 'five_hour'), 0) as hours_hit,
+        -- they are summed by limit, and made JSON, of the seats of a page only
+        array_agg((w.limit_name, w.scope, w.peak, w.windows, w.hits, w.blocked, w.overage, w.current)) as windows
+      from windows w
+      join owners o using (key, vendor, segment)
       group by 1, 2, 3
     ),
     of_plans as (
@@ -191,7 +172,7 @@ export function seatTables(sql: ISql, orgId: string, query: Filters, { now, zone
     measured as (
       select
         p.*, coalesce(u.cost, 0) as cost, coalesce(u.sessions, 0) as sessions,
-        coalesce(bit_count(u.active), 0) as active_days, ${to}::date + 1 - position(b'1' in u.active) as last_active_day, l.limits, coalesce(l.weeks_hit, 0) as weeks_hit,
+        coalesce(bit_count(u.active), 0) as active_days, ${to}::date + 1 - position(b'1' in u.active) as last_active_day, l.windows, coalesce(l.weeks_hit, 0) as weeks_hit,
         coalesce(l.hours_hit, 0) as hours_hit,
         case when p.paid_parts > 0 then coalesce(u.cost, 0) * ${PARTS} / p.paid_parts end as ratio,
         sum(p.credit_parts) over pooled as pool_parts,
