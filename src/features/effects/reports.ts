@@ -6,7 +6,7 @@ import { type Figures, MIN_UNITS, measureAssigned, measureChange } from '../../a
 import { addTo, SUM, type Sums } from '../../analysis/effects/sums.ts'
 import { baseOf, sumsOf, type UnitWork, unitsOf } from '../../analysis/effects/units.ts'
 import { createBasePrices, type PriceHistory } from '../../analysis/scoring/base-prices.ts'
-import { addDays, DAY_MS } from '../../base/dates.ts'
+import { addDays, DAY_MS, isPastLastDate, LAST_DATE } from '../../base/dates.ts'
 import { VERSION } from '../../base/version.ts'
 import type { ISql } from '../../database/client.ts'
 import { readReports, storeReport } from './effect-queries.ts'
@@ -158,7 +158,8 @@ function effectOf(
   also: ReadonlySet<string> = new Set(),
 ): Effect {
   const after = Number(weeks)
-  const look_at = days === undefined ? addDays(change.first_week, 7 * (after + 1)) : addDays(days.to, 1)
+  const over = days === undefined ? addDays(change.first_week, 7 * (after + 1)) : addDays(days.to, 1)
+  const look_at = isPastLastDate(over) ? LAST_DATE : over
   return {
     ...{ id, name, change, evidence, verdict, measure },
     weeks: days === undefined ? { before: BEFORE, after } : null,

@@ -6,6 +6,8 @@ import type { Fragment, ISql } from '../../database/client.ts'
 
 export const weekOf = (date: string): number => Math.floor(dayNumber(date) / 7)
 export const mondayOfWeek = (week: number): string => addDays('1969-12-29', week * 7)
+/** No date is before it, to PostgreSQL too. */
+const FIRST_WEEK = weekOf('0001-01-01')
 
 /** The teams of members by their ids. */
 export type Members = ReadonlyMap<string, string | null>
@@ -158,7 +160,7 @@ async function readRows(
 
 /** The work of the weeks between each two of `cuts`, which are ascending, each under its first week. */
 export async function readWork(sql: ISql, orgId: string, cuts: readonly number[]): Promise<WorkRow[]> {
-  const days = cuts.map(mondayOfWeek)
+  const days = cuts.map((cut) => mondayOfWeek(Math.max(cut, FIRST_WEEK)))
   const rows = await readRows(
     sql,
     { at: sql`width_bucket(r.week, ${days}::date[])`, sessions: 'r.sessions', quality: 'r.quality' },

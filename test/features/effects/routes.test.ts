@@ -185,6 +185,30 @@ test('too few who are named are too few at once', async () => {
   expect((await ask('POST', '/v1/effects', recorded)).body.verdict).toBe('too_few' as never)
 })
 
+test('a change may be of the first and of the last week that there is', async () => {
+  const { ask } = await withMembers()
+  const created_at = `${TODAY}T08:00:00Z`
+  const turn_records = [{ turn_number: 1, role: 'assistant', started_at: created_at }]
+  const work = { type: 'session', id: 'sess_1', project_name: 'web', created_at, turn_records }
+  await ask('POST', '/v1/sync', { records: [{ ...work, user_id: MEMBERS[0] }] })
+  const changes = [
+    { ...RECORDED, unit: 'member', week: '9999-12-31' },
+    { ...ASSIGNED, to: '9999-12-31' },
+    { ...RECORDED, unit: 'member', week: '0001-01-01' },
+  ]
+  for (const change of changes)
+    expect((await ask('POST', '/v1/effects', { ...change, members: MEMBERS })).status).toBe(201)
+  const listed = await ask('GET', '/v1/effects')
+  expect([listed.status, listed.body.data]).toMatchObject([
+    200,
+    [
+      { change: { first_week: '9999-12-27' }, verdict: 'too_early', look_at: '9999-12-31' },
+      { change: { source: 'assigned' }, verdict: 'too_early', look_at: '9999-12-31' },
+      { change: { first_week: '0001-01-01' }, verdict: 'too_few', look_at: null },
+    ],
+  ])
+})
+
 test('reading needs cost:read, writing admin; a noticed change cannot be deleted', async () => {
   const { ask } = await organization(['cost:read'])
   expect((await ask('GET', '/v1/effects')).status).toBe(200)
