@@ -5,6 +5,7 @@ import { findUnstorable } from '../../base/text.ts'
 import { type BudgetRecord, budgetProblem } from './budget.ts'
 import { type CommitRecord, commitProblem } from './commit.ts'
 import './formats.ts'
+import { type EffectRecord, effectProblem } from './effect.ts'
 import { type PlanRecord, planProblem } from './plan.ts'
 import { problemsIn } from './problems.ts'
 import { RECORD_SCHEMAS } from './records.ts'
@@ -39,7 +40,9 @@ export function problemsOf(record: unknown, at: string, limit: number, json?: st
             ? sessionProblem(record as SessionRecord, at)
             : type === 'plan'
               ? planProblem(record as PlanRecord, `${at}.`)
-              : undefined
+              : type === 'effect'
+                ? effectProblem(record as EffectRecord, `${at}.`)
+                : undefined
   if (problem !== undefined) return [problem]
   const problems: FieldProblem[] = []
   findUnstorable(record, at, problems, limit, json)

@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
+import type { FieldProblem } from '../../base/errors.ts'
 import { component, literals, name, optional } from './fields.ts'
 
 const day = optional(Type.String({ format: 'day' }))
@@ -19,3 +20,14 @@ export const EffectRecord = component('EffectRecord', {
   team: optional(name(100)),
 })
 export type EffectRecord = Static<typeof EffectRecord>
+
+/** A noticed change has its weeks from calls, others have days of their own. */
+export function effectProblem(
+  { source, from_day, to_day }: EffectRecord,
+  at: string,
+): FieldProblem | undefined {
+  if (source === 'noticed') return undefined
+  if (from_day == null) return { field: `${at}from_day`, message: 'is required' }
+  if (source !== 'assigned' || (to_day != null && to_day >= from_day)) return undefined
+  return { field: `${at}to_day`, message: 'must be given, and not be before from_day' }
+}

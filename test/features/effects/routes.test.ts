@@ -209,6 +209,29 @@ test('a change may be of the first and of the last week that there is', async ()
   ])
 })
 
+test.each([
+  ['from_day', { source: 'recorded', kind: 'file' }],
+  ['from_day', { source: 'assigned', to_day: '2026-12-22' }],
+  ['to_day', { source: 'assigned', from_day: TODAY }],
+  ['to_day', { source: 'assigned', from_day: TODAY, to_day: '2026-11-24' }],
+])('a record without the days that it needs is refused, naming %s: %j', async (field, days) => {
+  const { ask } = await withMembers()
+  const record = {
+    type: 'effect',
+    id: 'eff_1',
+    name: 'Plan first',
+    dismissed: false,
+    unit: 'member',
+    ...days,
+  }
+  const { status, body } = await ask('POST', '/v1/sync', { records: [record] })
+  expect([status, body.details?.map((problem: { field: string }) => problem.field)]).toEqual([
+    400,
+    [`records[0].${field}`],
+  ])
+  expect((await ask('GET', '/v1/effects')).body).toMatchObject({ data: [] })
+})
+
 test('reading needs cost:read, writing admin; a noticed change cannot be deleted', async () => {
   const { ask } = await organization(['cost:read'])
   expect((await ask('GET', '/v1/effects')).status).toBe(200)
