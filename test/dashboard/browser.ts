@@ -24,7 +24,7 @@ export interface Page {
   evaluate<Value>(expression: string): Promise<Value>
   /** Waits until the expression is true. */
   until(expression: string, timeoutMs?: number): Promise<void>
-  /** The middle of the element that the expression names, once nothing moves it: content above it, or its own width. */
+  /** The middle of the element that the expression names, once it is there and nothing moves it: content above it, or its own width. */
   middleOf(element: string): Promise<{ x: number; y: number }>
   /** Clicks the middle of the element that the expression names, with a mouse or a finger. */
   click(element: string, by?: 'mouse' | 'touch'): Promise<void>
@@ -66,6 +66,7 @@ const KEY_CODES: Readonly<Record<string, number>> = {
   End: 35,
 }
 const START_TIMEOUT_MS = 90_000
+const WAIT_MS = 60_000
 
 /** Starts Chromium without a window; it resolves `dashboard.test` to this machine, which is no secure context. */
 export async function startBrowser(program: string): Promise<Browser> {
@@ -203,19 +204,20 @@ async function openPage({ send, listen }: Protocol): Promise<Page> {
   }
   const middleOf = async (element: string) => {
     const middle = () =>
-      evaluate<{ x: number; y: number }>(`{
+      evaluate<{ x: number; y: number } | null>(`{
         const element = ${element}
-        element.scrollIntoView({ block: 'center' })
-        const { x, y, width, height } = element.getBoundingClientRect()
-        ;({ x: x + width / 2, y: y + height / 2 })
+        element?.scrollIntoView({ block: 'center' })
+        const { x, y, width, height } = element?.getBoundingClientRect() ?? {}
+        element ? { x: x + width / 2, y: y + height / 2 } : null
       }`)
-    let place = await middle()
-    for (let before = { x: -1, y: -1 }; before.x !== place.x || before.y !== place.y; ) {
+    const deadline = performance.now() + WAIT_MS
+    for (let before = await middle(); performance.now() < deadline; ) {
       await Bun.sleep(60)
+      const place = await middle()
+      if (place !== null && place.x === before?.x && place.y === before.y) return place
       before = place
-      place = await middle()
     }
-    return place
+    throw new Error(`not there, or moving all the time: ${element}`)
   }
   return {
     problems,
@@ -249,7 +251,7 @@ async function openPage({ send, listen }: Protocol): Promise<Page> {
           onLoad = resolve
         })
     },
-    async until(expression, timeoutMs = 60_000) {
+    async until(expression, timeoutMs = WAIT_MS) {
       const deadline = performance.now() + timeoutMs
       while (!(await evaluate<boolean>(expression))) {
         if (performance.now() > deadline) throw new Error(`not true in ${timeoutMs} ms: ${expression}`)

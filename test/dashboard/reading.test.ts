@@ -64,7 +64,7 @@ describe.skipIf(program === null)('a chart', () => {
     // the chart is placed anew when what comes later is shown
     const click = async () => {
       const { x, y } = await lastBar()
-      await page.clickAt(x, y)
+      if (!(await hash()).includes('from=')) await page.clickAt(x, y)
       return await hash()
     }
     expect(await eventually(click, (at) => at.includes(`from=${today}`))).toContain(`to=${today}`)
@@ -235,6 +235,7 @@ describe.skipIf(program === null)('a list', () => {
     await page.until(`location.hash === '#/webhooks'`)
     await page.until(`document.querySelector('main').innerText.includes('No endpoints yet')`)
     expect(await text('h1')).toBe('Nothing is sent anywhere: there is no webhook')
-    expect(page.problems.splice(0)).toEqual([])
+    // a change that is told while it is deleted has the page ask for it once more
+    expect(page.problems.splice(0).filter((problem) => !problem.includes(`/v1/webhooks/${id}`))).toEqual([])
   }, 180_000)
 })
