@@ -269,7 +269,7 @@ describe.skipIf(program === null)('a day and a month', () => {
   test('stand beside what is usual, and beside the limits of the month before', async () => {
     await visit('#/budgets')
     const [said = ''] = await texts('.soft')
-    expect(said).toStartWith(`In ${formatMonth(before)} 2 of 2 budgets were exceeded: `)
+    expect(said).toStartWith(`2 of 2 budgets were exceeded in ${formatMonth(before)}: `)
     expect(said).toContain('the organization ($1,250.00 of $1,000.00)')
     expect(said).toContain('team payments ($250.00 of $200.00)')
     const [yesterday, weekBefore] = [addDays(today, -1), addDays(today, -8)]

@@ -219,7 +219,7 @@ function startDemoWebhooks({ config }: Pick<Context, 'config'>) {
       const endpoint = await createEndpoint(deps, orgId, commandLineActor(), wanted, undefined, id)
       secret = endpoint.secret
       const few = {
-        ...{ url: `${failing.url}/`, events: ['cost.budget_exceeded'], enabled: true },
+        ...{ url: `${failing.url}/`, events: ['security.alert'], enabled: true },
         description: 'Posts to the team channel',
       }
       const { id: second } = await createEndpoint(deps, orgId, commandLineActor(), few, undefined)

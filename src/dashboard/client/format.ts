@@ -111,7 +111,7 @@ export function formatDuration(seconds: number): string {
 export const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1)
 
 /** The plural of what costs are broken down by. */
-export const pluralOf = (by: string): string => (by === 'branch' ? 'branches' : `${by}s`)
+export const pluralOf = (by: string): string => (by.endsWith('ch') ? `${by}es` : `${by}s`)
 
 /** `3 sessions`, `1 session`. */
 export const countOf = (count: number, noun: string, nouns = `${noun}s`): string =>

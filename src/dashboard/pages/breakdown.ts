@@ -26,6 +26,10 @@ export const COST_KEYS: readonly Key[] = [...KEYS, ...Object.keys(FACETS).filter
 /** The keys with their names, to choose one. */
 export const KEY_OPTIONS = COST_KEYS.map((key) => [key, isFacet(key) ? FACETS[key] : capital(key)] as const)
 
+/** The name of a key within a sentence. */
+export const wordOf = (key: Key): string =>
+  isFacet(key) ? FACETS[key].replace(/^[A-Z](?=[a-z-])/, (first) => first.toLowerCase()) : key
+
 /** Keys that a chart shows at first: half of them cost most, the others changed most; the rest is drawn together. */
 export const SHOWN = 6
 const PAGE = 100

@@ -248,7 +248,16 @@ function sentenceOf(
   if (over !== undefined) {
     if (only !== undefined && another === undefined) return `In ${over} ${ofOne(only, 'was')}`
     const passed = used.filter(({ status }) => status === 'exceeded')
-    return `In ${over} ${passed.length === 0 ? 'none' : passed.length} ${of} ${passed.length < 2 ? 'was' : 'were'} exceeded: ${named(used, ({ current_cost, limit }) => `${formatDollars(current_cost)} of ${formatDollars(limit)}`)}`
+    const spent = ({ current_cost, limit }: (typeof used)[number]) =>
+      `${formatDollars(current_cost)} of ${formatDollars(limit)}`
+    const held = used.filter(({ status }) => status !== 'exceeded')
+    return [
+      `${passed.length === 0 ? 'None' : passed.length} ${of} ${passed.length < 2 ? 'was' : 'were'} exceeded in ${over}`,
+      ...(passed.length === 0 ? [] : [`: ${named(passed, spent)}`]),
+      ...(held.length === 0
+        ? []
+        : [`${passed.length === 0 ? ': ' : '. Within the limit: '}${named(held, spent)}`]),
+    ].join('')
   }
   if (only !== undefined && another === undefined)
     return `${ofOne(only, 'is')}; ${

@@ -38,6 +38,7 @@ import {
   stackGranularity,
   useChanges,
   useStack,
+  wordOf,
 } from './breakdown.ts'
 import { limitLine, useDays } from './budget.ts'
 import { cacheShareOf, columnsOf } from './cost-columns.tsx'
@@ -103,7 +104,9 @@ export function CostPage({ route, who }: PageProps) {
   const isByCost =
     query.get('page') === null && (query.get('sort') ?? 'cost') === 'cost' && query.get('order') !== 'asc'
   const most =
-    isByCost && table.andBy === undefined && (known?.pagination.total ?? 0) > 1 ? known?.data[0] : undefined
+    isByCost && table.andBy === undefined && (known?.pagination.total ?? 0) > 1
+      ? known?.data.find(({ key }) => key !== null)
+      : undefined
   const hasUnpriced = (total?.unpriced_tokens ?? 0) > 0
   const nameOf = (key: string | null) => (key === null ? NONE : (members.get(key)?.name ?? key))
   /** An address says more than an id in the field of the filter. Of what has no key what has no project or team is found. */
@@ -184,7 +187,7 @@ export function CostPage({ route, who }: PageProps) {
                 {compared && changed?.total && moreOrLess(changed.total, compared)}.
                 {isMonth(range) && withoutBudget}
                 {most !== undefined &&
-                  ` The ${table.by} with most: ${nameOf(most.key)}, ${formatDollars(most.cost)} (${formatShare(most.share)}).`}
+                  ` The ${wordOf(table.by)} with most: ${nameOf(most.key)}, ${formatDollars(most.cost)} (${formatShare(most.share)}).`}
               </Answer>
             )}
             {hasUnpriced && <Unpriced filters={{ ...filters, ...dates }} />}
@@ -194,8 +197,8 @@ export function CostPage({ route, who }: PageProps) {
                   <NoSessions />
                 ) : (
                   <PeriodChart
-                    title={`Cost by ${chart.granularity} and ${chart.by}`}
-                    description={`A bar for each ${chart.granularity}, stacked by ${chart.by}: US dollars of the calls of that time.`}
+                    title={`Cost by ${chart.granularity} and ${wordOf(chart.by)}`}
+                    description={`A bar for each ${chart.granularity}, stacked by ${wordOf(chart.by)}: US dollars of the calls of that time.`}
                     periods={periods}
                     series={series.map(({ key, name, values, isRest = false, color }) => ({
                       ...{ isRest, color, values },
@@ -224,9 +227,9 @@ export function CostPage({ route, who }: PageProps) {
             {isAdmin(who) && <NotesForm range={range} scope={filters} />}
             <List
               loaded={breakdown}
-              noun={table.andBy === undefined ? pluralOf(table.by) : 'rows'}
+              noun={table.andBy === undefined ? pluralOf(wordOf(table.by)) : 'rows'}
               isSaved
-              caption={`Cost by ${table.by}${table.andBy === undefined ? '' : ` and ${table.andBy}`}`}
+              caption={`Cost by ${wordOf(table.by)}${table.andBy === undefined ? '' : ` and ${wordOf(table.andBy)}`}`}
               columns={columns}
               total={sum}
               keyOf={({ key, and_key }) => `${key ?? NONE} ${and_key ?? ''}`}

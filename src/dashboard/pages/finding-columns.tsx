@@ -45,7 +45,7 @@ export function findingColumns(who: PageProps['who'], changes: Changes): readonl
               {line === null ? file : `${file}:${line}`}
             </code>
           )}{' '}
-          <a href={linkTo('sessions', {}, session_id)}>
+          <a href={linkTo('sessions', { turn: turn_number ?? undefined }, session_id)}>
             {turn_number === null
               ? file === null
                 ? (project ?? 'its session')

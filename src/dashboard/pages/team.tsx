@@ -29,7 +29,7 @@ export function TeamPage({ route: { query }, who }: PageProps) {
   const half = lastDays(DAYS)
   const range = rangeOf(query)
   const wanted = query.get('q')?.trim() ?? ''
-  const path = isPath(wanted) ? wanted : undefined
+  const path = isPath(wanted) || query.get('is') === 'file' ? wanted : undefined
   const team = useApi<TeamOverview>('/team')
   // a hundred members a page, those who cost most
   const [pages, setPages] = useState(1)
@@ -45,7 +45,9 @@ export function TeamPage({ route: { query }, who }: PageProps) {
           label="Person, domain or file"
           placeholder="all"
           value={wanted}
-          onChange={(q) => setQuery({ q, members: undefined, domains: undefined, people: undefined })}
+          onChange={(q) =>
+            setQuery({ q, is: undefined, members: undefined, domains: undefined, people: undefined })
+          }
         />
       </Bar>
       <Ready of={[team, costs, activity, expertise]}>
@@ -128,7 +130,7 @@ function knowersOf(expertise: Loaded<Expertise>, path: string): string {
   if (!path.includes('/')) return `Nobody is known to have written a file called ${path}`
   const [near] = people
   return near === undefined
-    ? `Nobody is known to know ${path}`
+    ? `Nobody is known to have written ${path} or beside it`
     : `Nobody wrote ${path} yet; ${near.display_name} knows its folder best`
 }
 

@@ -77,6 +77,10 @@ const EMPTY =
 function sentenceOf(effects: readonly Effect[], range: string): string {
   if (effects.length === 0) return `No change is known ${range}, so there is no before and after.`
   const seen = effects.filter(({ verdict, money }) => verdict === 'seen' && money !== null)
+  const early = effects.filter(({ verdict }) => verdict === 'too_early').length
+  const few = effects.filter(({ verdict }) => verdict === 'too_few').length
+  if (early + few === effects.length)
+    return `None of ${countOf(effects.length, 'change')} ${range} can be judged: for ${early} it is too early, for ${few} too few changed or did not.`
   if (seen.length === 0)
     return `Of ${countOf(effects.length, 'change')} ${range}, none is seen to have made work cheaper or dearer.`
   const saved = seen.filter(({ effect }) => (effect ?? 0) < 0)
@@ -100,7 +104,9 @@ const newestOf = (effects: readonly Effect[]): string =>
         .filter(({ change }) => change.trait === trait)
         .sort((a, b) => b.change.first_week.localeCompare(a.change.first_week) || b.changed - a.changed)
       return newest === undefined
-        ? []
+        ? effects.length === 0
+          ? []
+          : `No new ${trait} is among them. `
         : `The newest ${trait}, ${newest.name} of ${formatDay(newest.change.first_week)}: ${saidVerdict(newest).replace(/^./, (first) => first.toLowerCase())}. `
     })
     .join('')

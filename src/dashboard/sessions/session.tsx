@@ -118,7 +118,7 @@ function Files({ session: { files_touched } }: { session: SessionDetail }) {
             { name: 'File', cell: ({ file }) => <code>{file}</code>, value: ({ file }) => file },
             {
               name: 'Who knows it',
-              cell: ({ file }) => <a href={linkTo('team', { q: file })}>Who knows it</a>,
+              cell: ({ file }) => <a href={linkTo('team', { q: file, is: 'file' })}>Who knows it</a>,
             },
           ]}
         />

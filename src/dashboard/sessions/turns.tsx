@@ -32,7 +32,11 @@ export function Turns({ turns }: { turns: readonly TurnDetail[] }) {
         columns={[
           {
             name: 'Turn',
-            number: ({ turn_number }) => <span id={`turn-${turn_number}`}>{turn_number}</span>,
+            number: ({ turn_number }) => (
+              <span id={`turn-${turn_number}`} class={String(turn_number) === turn ? 'wanted' : ''}>
+                {turn_number}
+              </span>
+            ),
           },
           { ...textColumn('Role', 'role'), phone: 'also' },
           textColumn('Model', 'model'),

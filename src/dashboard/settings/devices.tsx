@@ -38,7 +38,7 @@ export function DevicesPage({ route: { query } }: PageProps) {
           <AnswerOf
             loaded={machines}
             name="Machines"
-            soft="A machine is silent from three days after it sent last, and no longer expected after thirty."
+            soft={`${telemetrySaid(loadedOf(coverage))}A machine is silent from three days after it sent last, and no longer expected after thirty.`}
           >
             {({ pagination }) => sentenceOf(loadedOf(attention)?.silent_machines ?? [], pagination.total)}
           </AnswerOf>
@@ -90,6 +90,19 @@ export function DevicesPage({ route: { query } }: PageProps) {
       )}
     </Ready>
   )
+}
+
+/** `Telemetry comes from 3 of 12 members. `, of the rows on the page. */
+function telemetrySaid(coverage: CoveragePage | undefined): string {
+  if (coverage === undefined || coverage.data.length === 0) return ''
+  const { data, pagination } = coverage
+  const members = new Set(data.map(({ member }) => nameOf(member))).size
+  const sending = new Set(
+    data.flatMap(({ telemetry_tokens, member }) => (telemetry_tokens > 0 ? nameOf(member) : [])),
+  ).size
+  const of =
+    pagination.total > data.length ? `the ${members} members on this page` : countOf(members, 'member')
+  return `Telemetry comes from ${sending === 0 ? 'none' : sending} of ${of}. `
 }
 
 /** `2 of 4 machines have stopped sending, the longest ada-laptop of ada@example.com, for 6 days`. */

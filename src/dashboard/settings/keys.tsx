@@ -125,8 +125,15 @@ function saidOfKeys(data: readonly Key[], total: number): string {
   const [first] = working
     .flatMap(({ name, expires_at: at }) => (at === null ? [] : [{ name, at }]))
     .sort((one, other) => one.at.localeCompare(other.at))
+  const all = working.filter(({ scopes }) => scopes.includes('admin'))
+  const may =
+    all.length === 0
+      ? ''
+      : `; ${all.map(({ name, member }) => `“${name}” of ${member?.email ?? 'nobody'}`).join(', ')} may do everything`
+  const unused = working.filter(({ last_used_at }) => last_used_at === null).length
+  const never = unused === 0 ? '' : `; ${unused} ${unused === 1 ? 'was' : 'were'} never used`
   const ends = first === undefined ? '' : `; “${first.name}” ends on ${formatDay(dayOfTime(first.at))}`
-  return `${working.length === 0 ? 'No API key works' : `${countOf(working.length, 'API key')} ${working.length === 1 ? 'works' : 'work'}`}${ends}`
+  return `${working.length === 0 ? 'No API key works' : `${countOf(working.length, 'API key')} ${working.length === 1 ? 'works' : 'work'}`}${may}${never}${ends}`
 }
 
 function State({ revoked_at, expires_at }: Key) {

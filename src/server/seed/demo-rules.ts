@@ -17,7 +17,7 @@ const TESTS = [
   { source: alert_id, id: EXAMPLE_IDS.delivery_id, event: 'alert.fired' },
   { source: digest_id, id: EXAMPLE_IDS['digests/delivery_id'], event: 'digest.ready' },
 ] as const
-type Tested = (typeof TESTS)[number]['event'] | 'cost.budget_exceeded'
+type Tested = (typeof TESTS)[number]['event'] | 'security.alert'
 /** The cost of a day is below it. */
 const DAILY_LIMIT_USD = 100
 const TRAINED_DAYS_AGO = 60
@@ -62,7 +62,7 @@ export async function addDemoRules(
       await insertTest(tx, orgId, to, { ...test, ...made })
     }
     for (const { event, ...test } of TESTS) await testOf(event, endpoint, test)
-    for (const id of FAILURES) await testOf('cost.budget_exceeded', failing, { id })
+    for (const id of FAILURES) await testOf('security.alert', failing, { id })
   })
   const outcomesOf = (endpointId: string, ids: readonly string[], result: typeof RECEIVED | typeof FAILED) =>
     ids.map((deliveryId) => ({
