@@ -1,7 +1,7 @@
 import { type AnyElysia, Elysia } from 'elysia'
 import { findKeys } from '../accounts/keys/queries.ts'
 import { findVersions, findVersionsBySlug } from '../accounts/organizations/queries.ts'
-import type { LookUp } from '../accounts/people/callers.ts'
+import type { Access, LookUp } from '../accounts/people/callers.ts'
 import { findSessions } from '../accounts/people/sign-in-queries.ts'
 import type { Log } from '../base/log.ts'
 import type { Registry } from '../base/metrics/registry.ts'
@@ -111,6 +111,8 @@ export interface AppDeps {
   /** Tests only: the clock of the keys' cache, in milliseconds. */
   keyClock?: () => number
 }
+
+const NO_LIMIT = { admitted: true, limit: 1, remaining: 1, resetS: 0, retryAfterS: 1 }
 
 /** Badges get 1/16 of the cache. */
 const BADGE_PART = 16
@@ -253,6 +255,9 @@ export function createApp(deps: AppDeps) {
   return Object.assign(app, {
     flushAccessLog,
     endStreams: streams.stop,
+    /** Answers a GET as one by a key with this access. */
+    answer: (target: string, access: Access) =>
+      app.handle(admission.partOf(new Request('http://localhost'), { access, limit: NO_LIMIT }, target, '')),
     /** Refuses the requests that wait for others, or whose bodies have not come. */
     refuseWaiting() {
       gate.stop()

@@ -1,29 +1,12 @@
 import type { TObject } from '@sinclair/typebox'
-import { Elysia } from 'elysia'
 import { findZone } from '../../accounts/organizations/zone-queries.ts'
 import type { Access } from '../../accounts/people/callers.ts'
 import { UTC } from '../../base/dates.ts'
 import { ApiError, type FieldProblem, OperatorError } from '../../base/errors.ts'
 import { shellWord, visible } from '../../base/text.ts'
 import type { Sql } from '../../database/client.ts'
-import { costRoutes } from '../../features/cost/routes.ts'
-import { effectReads } from '../../features/effects/routes.ts'
-import { explainRoutes } from '../../features/explain/routes.ts'
-import { teamRoutes } from '../../features/members/team-routes.ts'
-import { outcomeRoutes } from '../../features/outcomes/routes.ts'
-import { qualityRoutes } from '../../features/quality/routes.ts'
-import { riskRoutes } from '../../features/risk/routes.ts'
-import { seatRoutes } from '../../features/seats/routes.ts'
-import { sessionRoutes } from '../../features/sessions/routes.ts'
 import type { WhoAmI } from '../../features/whoami/model.ts'
-import { answers } from '../../http/answers.ts'
-import { createApi } from '../../http/api.ts'
-import { context } from '../../http/context.ts'
-import { readQuery } from '../../http/query.ts'
-import { createGate } from '../../http/queues/gate.ts'
-import type { Read } from '../../http/queues/places.ts'
-import { createResponseCache } from '../../http/responses/response-cache.ts'
-import { createWholeLists } from '../../http/whole-list.ts'
+import { type ErrorBody, readQuery } from '../../http/query.ts'
 import { askOk, notOurs, Refusal } from '../client/key-owner.ts'
 import { type OrgOptions, serverUnlessOrg } from '../client/server.ts'
 import { commandLineActor } from '../command/actor.ts'
@@ -115,50 +98,20 @@ function urlOf(path: string, parameters: Parameters): string {
 const withRangeOf = (body: string, parameters: Parameters): string =>
   body.replace(/\}\s*$/, () => `,"range":${JSON.stringify(rangeOf(parameters))}}`)
 
-/** The body of the route's response to a key that may read everything. Throws what the route throws. */
+/** The body of the route's response to a key that may read everything. Throws ApiError. */
 async function localBody({ config, log }: Context, sql: Sql, orgId: string, url: string): Promise<string> {
-  const gate = createGate()
-  const cache = createResponseCache(async () => undefined, 0)
-  const wholeLists = createWholeLists({ sql, log })
-  const api = createApi({ sql, gate, cache, wholeLists, checkResponses: false, server: () => null })
-  const read: Read = (_orgId, work) => work(sql)
-  const deps = { read, config, now: () => new Date(), api }
   const access: Access = {
-    ...{
-      orgId,
-      keyId: null,
-      person: null,
-      isForged: false,
-      plan: 'cloud_enterprise',
-      scopes: ['read', 'admin'],
-    },
-    ...{ zone: UTC, isZoneChanging: true },
+    ...{ orgId, keyId: null, person: null, isForged: false, plan: 'cloud_enterprise' },
+    ...{ scopes: ['read', 'admin'], zone: UTC, isZoneChanging: true },
     ...{ memberEmail: null, mustHideMembers: false, onlyMember: null, actor: commandLineActor() },
   }
-  const limit = { admitted: true, limit: 1, remaining: 1, resetS: 0, retryAfterS: 1 }
-  let failure: { error: unknown } | undefined
-  const app = new Elysia({ normalize: false })
-    .use(context)
-    .onRequest((arrived) => {
-      arrived.admitted = { access, limit }
-    })
-    .onError(({ error }) => {
-      failure = { error }
-      return ''
-    })
-    .use(answers({ gate, record: () => {}, grow: () => {}, prefix: '' }))
-    .use(costRoutes(deps))
-    .use(explainRoutes({ ...deps, log }))
-    .use(sessionRoutes(deps))
-    .use(qualityRoutes(deps))
-    .use(riskRoutes(deps))
-    .use(outcomeRoutes(deps))
-    .use(teamRoutes(deps))
-    .use(seatRoutes(deps))
-    .use(effectReads(deps, sql))
-  const text = await (await app.handle(new Request(`http://localhost${url}`))).text()
-  if (failure !== undefined) throw failure.error
-  return text
+  // a command that asks a server needs nothing of the server's code
+  const { createLocalApp } = await import('../../server/local-app.ts')
+  const response = await createLocalApp({ sql, config, log }).answer(`/v1${url}`, access)
+  const text = await response.text()
+  if (response.ok) return text
+  const { error, code, details } = JSON.parse(text) as ErrorBody
+  throw new ApiError(code, error, details && { details })
 }
 
 /** More than the figure's own body; undefined where the key may not see it, or an older server lacks route or `newParameters`. */

@@ -73,7 +73,7 @@ function readerOf({ now, config }: Pick<ReadDeps, 'now' | 'config'>, store: ISql
 }
 
 /** The routes that read changes. */
-export function effectReads(deps: ReadDeps, store: ISql) {
+function effectReads(deps: ReadDeps, store: ISql) {
   const { list, get } = readerOf(deps, store)
   // the weeks that have passed change with the day
   const cachedForDay = (zone: string) => ({ today: dayOf(deps.now(), zone) })
