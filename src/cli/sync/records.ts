@@ -19,9 +19,10 @@ import { addFile, addLeftOut, type Summary, skip } from './summary.ts'
 // Reads what sync sends: records of sessions and of commits, one after the other.
 
 /** Read between two looks at the memory of the process. */
-const LOOK_BYTES = 2_000_000
-/** Garbage is collected above this, in 15 ms: the process would grow by its heap's own rules to 180 MB. */
-const COLLECT_ABOVE_BYTES = 130_000_000
+const LOOK_BYTES = 1_000_000
+/** Garbage is collected above this, in 15 ms, when the process has grown: by its heap's own rules it would grow to 220 MB. */
+const COLLECT_ABOVE_BYTES = 120_000_000
+const GROWN_BYTES = 3_000_000
 export interface Started {
   context: Context
   paths: readonly string[]
@@ -98,6 +99,7 @@ async function* sessionsOf(run: Run, isAttributed: boolean) {
   const { context, paths, options, summary, ignored, incremental, state } = run
   using progress = await startProgress('reading', 100, options.quiet)
   let lookedAt = 0
+  let collectAbove = COLLECT_ABOVE_BYTES
   let isSaid = options.quiet === true
   const results = readSessions(paths, {
     project: options.project,
@@ -113,7 +115,9 @@ async function* sessionsOf(run: Run, isAttributed: boolean) {
       progress.set(total === 0 ? 100 : Math.floor((100 * read) / total), file)
       if (read - lookedAt < LOOK_BYTES) return
       lookedAt = read
-      if (process.memoryUsage.rss() > COLLECT_ABOVE_BYTES) Bun.gc(true)
+      if (process.memoryUsage.rss() < collectAbove) return
+      Bun.gc(true)
+      collectAbove = Math.max(COLLECT_ABOVE_BYTES, process.memoryUsage.rss() + GROWN_BYTES)
     },
     onSkipped: (path, reason) => skip(summary, { path, line: null, reason }),
     onIgnored: (path) => {
