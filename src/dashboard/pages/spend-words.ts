@@ -11,6 +11,7 @@ import {
   inRange,
 } from '../client/format.ts'
 import { NONE, type Query } from '../client/links.ts'
+import { localTime } from '../parts/time.tsx'
 import type { MonthBudget } from './budget.ts'
 
 /** Names what the filters leave: `Team mobile`, `Checkout on branch main`, `All`. */
@@ -70,14 +71,14 @@ export function saidOfLeft(mine: Attention['mine']): string {
   return `Left in ${month}: ${(isOf ? [...said.slice(1), said[0]] : said).join(', ')}`
 }
 
-/** `Used of your anthropic limits: five hour 34.0%, week 61.0%`; empty where no limit is known. */
+/** `Used of your anthropic limits: five hours 34.0%, until 2026-11-30 11:35`; empty where no limit is known. */
 export const saidOfWindows = (windows: Attention['windows']): string =>
   [...Map.groupBy(windows, ({ vendor }) => vendor)]
     .map(([vendor, of]) => {
       const used = of.map(
-        ({ limit, scope, used_percent }) =>
-          `${limit.replaceAll('_', ' ')}${scope === null ? '' : ` (${scope})`} ${formatPercent(used_percent)}`,
+        ({ limit, scope, used_percent, resets_at }) =>
+          `${limit === 'five_hour' ? 'five hours' : limit}${scope === null ? '' : ` (${scope})`} ${formatPercent(used_percent)}${resets_at === null ? '' : `, until ${localTime(resets_at)}`}`,
       )
-      return `Used of your ${vendor} limits: ${used.join(', ')}`
+      return `Used of your ${vendor} limits: ${used.join('; ')}`
     })
-    .join('; ')
+    .join('. ')

@@ -23,6 +23,8 @@ import { ExpertiseTables } from './expertise.tsx'
 
 /** Days of the punch card. */
 const DAYS = 182
+/** Who had no session in as many days, today included, is named. */
+const WEEK = 7
 
 /** Shows who is there, who works when and on what, and who knows a file. */
 export function TeamPage({ route: { query }, who }: PageProps) {
@@ -34,6 +36,7 @@ export function TeamPage({ route: { query }, who }: PageProps) {
   // a hundred members a page, those who cost most
   const [pages, setPages] = useState(1)
   const costs = useMemberCosts(range, pages)
+  const week = useMemberCosts(lastDays(WEEK), 1)
   const activity = useApi<CostTrend>('/cost/trend', { date_from: half.from, date_to: half.to })
   const expertise = useApi<Expertise>('/team/expertise', { path })
   const matches = (...names: string[]) =>
@@ -50,11 +53,11 @@ export function TeamPage({ route: { query }, who }: PageProps) {
           }
         />
       </Bar>
-      <Ready of={[team, costs, activity, expertise]}>
+      <Ready of={[team, costs, week, activity, expertise]}>
         {() => (
           <>
             <Answer
-              soft={`${path === undefined ? idleSaid(team, costs, range) : ''}The bus factor of a domain is the smallest number of people without whom more than half of its files have no author.`}
+              soft={`${path === undefined ? idleSaid(team, week, lastDays(WEEK)) : ''}The bus factor of a domain is the smallest number of people without whom more than half of its files have no author.`}
             >
               {path !== undefined ? (
                 <Knowers expertise={expertise} path={path} />

@@ -5,6 +5,9 @@ import { formatTime } from '../client/format.ts'
 const local = new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeStyle: 'short' })
 const exact = new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeStyle: 'medium' })
 
+/** `2026-01-31 12:34` in the browser's zone. */
+export const localTime = (at: string): string => local.format(new Date(at))
+
 interface TimeProps {
   /** The timestamp of the API. */
   at: string
@@ -14,7 +17,7 @@ interface TimeProps {
 /** A time in the browser's zone, `2026-01-31 12:34`; hovering says it in UTC. */
 export const Time = ({ at, hasSeconds = false }: TimeProps) => (
   <time dateTime={at} title={`${formatTime(at, hasSeconds)} UTC`}>
-    {(hasSeconds ? exact : local).format(new Date(at))}
+    {hasSeconds ? exact.format(new Date(at)) : localTime(at)}
   </time>
 )
 
