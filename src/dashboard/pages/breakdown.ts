@@ -28,7 +28,11 @@ export const KEY_OPTIONS = COST_KEYS.map((key) => [key, isFacet(key) ? FACETS[ke
 
 /** The name of a key within a sentence. */
 export const wordOf = (key: Key): string =>
-  isFacet(key) ? FACETS[key].replace(/^[A-Z](?=[a-z-])/, (first) => first.toLowerCase()) : key
+  key === 'paid_by'
+    ? 'payer'
+    : isFacet(key)
+      ? FACETS[key].replace(/^[A-Z](?=[a-z-])/, (first) => first.toLowerCase())
+      : key
 
 /** Keys that a chart shows at first: half of them cost most, the others changed most; the rest is drawn together. */
 export const SHOWN = 6
