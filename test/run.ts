@@ -90,7 +90,12 @@ function memoryFolder(): string | undefined {
   if (!existsSync(MEMORY)) return undefined
   for (const name of readdirSync(MEMORY)) {
     const pid = /^ca-tests-(\d+)$/.exec(name)?.[1]
-    if (pid && !existsSync(`/proc/${pid}`)) rmSync(join(MEMORY, name), { recursive: true, force: true })
+    if (!pid || existsSync(`/proc/${pid}`)) continue
+    try {
+      rmSync(join(MEMORY, name), { recursive: true, force: true })
+    } catch {
+      // another user's
+    }
   }
   const { bavail, bsize } = statfsSync(MEMORY)
   if (bavail * bsize < FREE_BYTES || freemem() < FREE_BYTES) return undefined
