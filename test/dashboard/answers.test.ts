@@ -259,6 +259,13 @@ describe.skipIf(program === null)('findings', () => {
     await page.until(`document.querySelector('h1')?.innerText.startsWith('${found}')`)
     // scores and risks are not known by severity
     expect(await main()).not.toMatch(/mean score|Files by risk/)
+    // the form of a decision closes by Escape, and gives the focus back
+    await page.evaluate(`document.querySelector('.decision button').click()`)
+    await page.until(`document.activeElement.name === 'why'`)
+    await page.press('Escape')
+    await page.until(
+      `document.querySelector('.decide') === null && document.activeElement.innerText === 'Decide'`,
+    )
     await visit('#/security?project=docs')
     expect(await main()).toMatch(/1 session was looked at|sessions were looked at/)
     expect(await main()).toContain('Files by risk')

@@ -48,6 +48,10 @@ export const formatPoints = (now: number, before: number): string =>
 export const formatTime = (timestamp: string, hasSeconds = false): string =>
   timestamp.slice(0, hasSeconds ? 19 : 16).replace('T', ' ')
 
+const local = new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeStyle: 'short' })
+/** `2026-01-31 12:34` in the browser's zone. */
+export const localTime = (at: string): string => local.format(new Date(at))
+
 const english = (options: Intl.DateTimeFormatOptions) => {
   const format = new Intl.DateTimeFormat('en-US', { timeZone: 'UTC', ...options })
   return (day: string): string => format.format(new Date(day))

@@ -24,8 +24,8 @@ import { Time } from '../parts/time.tsx'
 import { useStack } from './breakdown.ts'
 import { Change } from './cost-columns.tsx'
 import { EXPERTISE } from './expertise.tsx'
+import { saidOfLeft, saidOfWindows } from './left.ts'
 import { Totals } from './outcomes.tsx'
-import { saidOfLeft, saidOfWindows } from './spend-words.ts'
 
 /** Weeks up to this one: one request has the five models of each that cost most. */
 const WEEKS = 16

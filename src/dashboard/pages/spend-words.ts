@@ -1,17 +1,14 @@
-import type { Attention } from '../../features/attention/model.ts'
-import { monthOf, type Range, today } from '../client/days.ts'
+import type { Range } from '../client/days.ts'
 import {
   capital,
   formatDay,
   formatDollars,
   formatGrowth,
   formatMonth,
-  formatPercent,
   formatShare,
   inRange,
 } from '../client/format.ts'
 import { NONE, type Query } from '../client/links.ts'
-import { localTime } from '../parts/time.tsx'
 import type { MonthBudget } from './budget.ts'
 
 /** Names what the filters leave: `Team mobile`, `Checkout on branch main`, `All`. */
@@ -53,32 +50,3 @@ export function moreOrLess(
   if (Math.abs(difference) < 0.005) return `; as much as ${against}`
   return `; ${formatDollars(Math.abs(difference))} (${formatGrowth(now, before).replace(/^[+−]/, '')}) ${difference > 0 ? 'more' : 'less'} than ${against}`
 }
-
-/** `Left in November: $12.95 of your $40.00, $9.53 of the $60.00 of team payments`. */
-export function saidOfLeft(mine: Attention['mine']): string {
-  const month = formatMonth(monthOf(today()).from)
-  if (mine.length === 0) return `No budget holds in ${month}`
-  const said = mine.map(({ scope: { member, team }, limit, current_cost }) => {
-    const left =
-      current_cost < limit
-        ? formatDollars(limit - current_cost)
-        : `nothing (${formatDollars(current_cost)} is spent)`
-    const whose = team === undefined ? 'the organization' : `team ${team}`
-    return `${left} of ${member === undefined ? `the ${formatDollars(limit)} of ${whose}` : `your ${formatDollars(limit)}`}`
-  })
-  // that of the organization is the first, and said last
-  const isOf = Object.keys(mine[0]?.scope ?? {}).length === 0
-  return `Left in ${month}: ${(isOf ? [...said.slice(1), said[0]] : said).join(', ')}`
-}
-
-/** `Used of your anthropic limits: five hours 34.0%, until 2026-11-30 11:35`; empty where no limit is known. */
-export const saidOfWindows = (windows: Attention['windows']): string =>
-  [...Map.groupBy(windows, ({ vendor }) => vendor)]
-    .map(([vendor, of]) => {
-      const used = of.map(
-        ({ limit, scope, used_percent, resets_at }) =>
-          `${limit === 'five_hour' ? 'five hours' : limit}${scope === null ? '' : ` (${scope})`} ${formatPercent(used_percent)}${resets_at === null ? '' : `, until ${localTime(resets_at)}`}`,
-      )
-      return `Used of your ${vendor} limits: ${used.join('; ')}`
-    })
-    .join('. ')

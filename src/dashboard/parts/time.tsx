@@ -1,12 +1,8 @@
-import { formatTime } from '../client/format.ts'
+import { formatTime, localTime } from '../client/format.ts'
 
 // Times in the browser's zone.
 
-const local = new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeStyle: 'short' })
 const exact = new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeStyle: 'medium' })
-
-/** `2026-01-31 12:34` in the browser's zone. */
-export const localTime = (at: string): string => local.format(new Date(at))
 
 interface TimeProps {
   /** The timestamp of the API. */

@@ -1,6 +1,8 @@
 import type { SessionDetail } from '../../features/sessions/model.ts'
 import { capital, countOf, formatDuration, formatWhole } from '../client/format.ts'
-import { saidOutcome } from './quality-factors.tsx'
+
+export const saidOutcome = (count: number) =>
+  count > 0 ? 'ended with a commit or passing tests' : 'did not end with a commit or passing tests'
 
 /** Tools that a sentence names. */
 const NAMED = 3

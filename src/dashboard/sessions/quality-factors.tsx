@@ -2,11 +2,9 @@ import type { QualityMetadata } from '../../features/sessions/model.ts'
 import { countOf, formatNumber, formatScore, signed } from '../client/format.ts'
 import { Bar, goodness } from '../parts/bar.tsx'
 import { Table } from '../parts/table.tsx'
+import { saidOutcome } from './did.ts'
 
 type Factor = QualityMetadata['factors'][number]
-
-export const saidOutcome = (count: number) =>
-  count > 0 ? 'ended with a commit or passing tests' : 'did not end with a commit or passing tests'
 
 /** Says what a factor counted. Factors that a client of its own sends have other names and no words. */
 const WORDS: Readonly<Record<string, (count: number) => string>> = {
