@@ -183,11 +183,3 @@ test('the first 50 are shown, all are counted', async () => {
     'sess_many_59',
   ])
 })
-
-test('of another organization, or none: not found', async () => {
-  const other = await tenant(database.sql)
-  expect((await client(app, other.key)('/v1/risk/risk_1')).status).toBe(404)
-  expect((await client(app, owner.key)('/v1/risk/nothing')).status).toBe(404)
-  const narrow = await tenant(database.sql, { scopes: ['sessions:read'] })
-  expect((await client(app, narrow.key)('/v1/risk/risk_1')).status).toBe(403)
-})
