@@ -2,38 +2,16 @@ import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { FormatRegistry } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
-import {
-  type ReadOptions,
-  readSessions,
-  type SourceResult,
-} from '../../../src/analysis/agents/read-sessions.ts'
 import { SessionRecord } from '../../../src/analysis/records/session.ts'
-import { loadPricer } from '../../../src/analysis/scoring/prices.ts'
 import { isTimestamp } from '../../../src/base/dates.ts'
+import { agentFiles } from './reading.ts'
 
 const FIXTURES = join(import.meta.dir, '../../fixtures/agents')
 const CLAUDE = join(FIXTURES, 'claude/projects')
 if (!FormatRegistry.Has('timestamp')) FormatRegistry.Set('timestamp', isTimestamp)
 if (!FormatRegistry.Has('email')) FormatRegistry.Set('email', (text) => text.includes('@'))
 
-async function read(path: string, options: Partial<ReadOptions> = {}) {
-  const pricer = await loadPricer()
-  const results: SourceResult[] = []
-  const skipped: string[] = []
-  const ignored: string[] = []
-  const onSkipped = (file: string, reason: string) => skipped.push(`${file.split('/').at(-1)}: ${reason}`)
-  const onIgnored = (file: string) => ignored.push(file.split('/').at(-1) ?? '')
-  for await (const result of readSessions([path], { pricer, onSkipped, onIgnored, ...options }))
-    results.push(result)
-  return { results, records: results.flatMap((result) => result.records), skipped, ignored }
-}
-
-async function readOne(path: string, options: Partial<ReadOptions> = {}): Promise<SessionRecord> {
-  const { records } = await read(path, options)
-  const [record] = records
-  if (record === undefined || records.length !== 1) throw new Error(`${records.length} records in ${path}`)
-  return record
-}
+const { read, readOne } = agentFiles()
 
 describe('Claude Code transcripts', () => {
   test('one record with its sub-agents, each API message once', async () => {

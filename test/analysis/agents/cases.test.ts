@@ -1,11 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { readdirSync, readlinkSync, statSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
-import {
-  type ReadOptions,
-  readSessions,
-  type SourceResult,
-} from '../../../src/analysis/agents/read-sessions.ts'
 import { mergeFragments } from '../../../src/analysis/fragments/merge.ts'
 import { composeRecord } from '../../../src/analysis/fragments/session-record.ts'
 import { problemOf } from '../../../src/analysis/records/check.ts'
@@ -13,19 +8,15 @@ import { unpackFragments } from '../../../src/analysis/records/fragments.ts'
 import type { SessionRecord } from '../../../src/analysis/records/session.ts'
 import { loadPricer } from '../../../src/analysis/scoring/prices.ts'
 import { scratchFolder } from '../../support/cli.ts'
+import { readAll } from './reading.ts'
 
 // These cases are easily counted twice, priced wrongly or passed over.
 
 const CASES = join(import.meta.dir, '../../fixtures/agent-cases')
 
-async function read(paths: string[], options: Partial<ReadOptions> = {}) {
-  const pricer = await loadPricer()
-  const results: SourceResult[] = []
-  const skipped: string[] = []
-  const onSkipped = (file: string, reason: string) => skipped.push(`${file.split('/').at(-1)}: ${reason}`)
-  for await (const result of readSessions(paths, { pricer, onSkipped, ...options })) results.push(result)
-  const records = results.flatMap((result) => result.records)
-  return { results, records, skipped, byEnd: new Map(records.map((record) => [record.id.slice(-1), record])) }
+async function read(paths: string[]) {
+  const all = await readAll(paths)
+  return { ...all, byEnd: new Map(all.records.map((record) => [record.id.slice(-1), record])) }
 }
 
 const tokensOf = (record: SessionRecord | undefined) =>

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { basename, join } from 'node:path'
 import { AGENTS as AGENT_NAMES } from '../../../src/analysis/agents/agent-names.ts'
 import type { FileMemory } from '../../../src/analysis/agents/discover.ts'
@@ -7,9 +7,7 @@ import type { KnownFile } from '../../../src/analysis/agents/known-files.ts'
 import { readSessions } from '../../../src/analysis/agents/read-sessions.ts'
 import { mergeFragments } from '../../../src/analysis/fragments/merge.ts'
 import { unpackFragments } from '../../../src/analysis/records/fragments.ts'
-import type { SessionRecord } from '../../../src/analysis/records/session.ts'
 import { loadPricer } from '../../../src/analysis/scoring/prices.ts'
-import { scratchFolder } from '../../support/cli.ts'
 import { PLANTED } from '../../support/planted-secrets.ts'
 import {
   type CodexVersion,
@@ -37,33 +35,12 @@ import {
   qwenChat,
   zedDatabase,
 } from './other-agent-scripts.ts'
+import { agentFiles, readAll } from './reading.ts'
 
 // The effect of a tool counts as the agent recorded it, whatever the tool is called.
 
-const folder = scratchFolder()
-afterAll(() => folder.remove())
-let written = 0
-
-async function write(files: Record<string, string>): Promise<string> {
-  written += 1
-  const path = join(folder.path, String(written))
-  for (const [name, content] of Object.entries(files)) await Bun.write(join(path, name), content)
-  return path
-}
-
-async function read(files: Record<string, string> | string): Promise<SessionRecord[]> {
-  const path = typeof files === 'string' ? files : await write(files)
-  const records: SessionRecord[] = []
-  for await (const result of readSessions([path], { pricer: await loadPricer() }))
-    records.push(...result.records)
-  return records
-}
-
-async function readOne(files: Record<string, string> | string): Promise<SessionRecord> {
-  const [record, ...others] = await read(files)
-  if (record === undefined || others.length > 0) throw new Error(`${others.length + 1} records`)
-  return record
-}
+const { write, read: readFiles, readOne } = agentFiles()
+const read = async (files: Parameters<typeof readFiles>[0]) => (await readFiles(files)).records
 
 const database = async (...sessions: Parameters<typeof opencodeDatabase>[1]): Promise<string> => {
   const path = await write({ 'notes.md': '' })
@@ -134,7 +111,7 @@ describe('a call is priced at its own time', () => {
     const pricer = { cost: ({ at }: { at: string }) => BigInt(times.push(at)), divided: () => undefined }
     const made = await files()
     const paths = [typeof made === 'string' ? made : await write(made)]
-    for await (const { records } of readSessions(paths, { pricer })) expect(records).toHaveLength(1)
+    expect((await readAll(paths, { pricer })).records).toHaveLength(1)
     const each = [1, 3, 5, 7].map((second) => `2026-03-05T10:00:0${second}.000Z`)
     expect(times.sort()).toEqual([...(SUMS[name] ?? each)])
   })
@@ -558,8 +535,7 @@ describe('what sub-agents do belongs to the session that started them', () => {
       }
     }
     expect(known.size).toBe(2)
-    const records: SessionRecord[] = []
-    for await (const result of readSessions([path], { pricer, memory })) records.push(...result.records)
+    const { records } = await readAll([path], { memory })
     expect(records.map(({ id, turns }) => [id, turns])).toEqual([[`sess_${thread(1)}`, 3]])
   })
 

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { readSessions, type SourceResult } from '../../../src/analysis/agents/read-sessions.ts'
+import type { SourceResult } from '../../../src/analysis/agents/read-sessions.ts'
 import type { SessionRecord } from '../../../src/analysis/records/session.ts'
 import { dollarsOf, loadPricer } from '../../../src/analysis/scoring/prices.ts'
+import { readAll } from './reading.ts'
 
 // Real sessions from public repositories, which are not part of this repository.
 const DATA = join(import.meta.dir, '../../../../shared/data')
@@ -19,17 +20,10 @@ type Numbers = Record<string, number>
 const numbers = (value: unknown): Numbers =>
   Object.fromEntries(Object.entries(value ?? {}).filter(([, count]) => typeof count === 'number'))
 
-async function read(paths: string[]): Promise<{ results: SourceResult[]; records: SessionRecord[] }> {
-  const pricer = await loadPricer()
-  const results: SourceResult[] = []
-  for await (const result of readSessions(paths, { pricer })) results.push(result)
-  return { results, records: results.flatMap((result) => result.records) }
-}
-
 describe.skipIf(!isPresent)('known answers', () => {
   for (const [path, answer] of files) {
     test(path, async () => {
-      const { results, records } = await read([join(DATA, path)])
+      const { results, records } = await readAll([join(DATA, path)])
       const [result] = results
       if (result === undefined) throw new Error('nothing read')
       expect(result.unreadable).toEqual([])
@@ -44,15 +38,15 @@ describe.skipIf(!isPresent)('known answers', () => {
   }
 
   test('all files at once: the same usage, and the same records twice', async () => {
-    const all = await read(files.map(([path]) => join(DATA, path)))
+    const all = await readAll(files.map(([path]) => join(DATA, path)))
     expect(all.results).toHaveLength(files.length)
     for (const { path, usage } of all.results)
-      expect(usage).toEqual((await read([path])).results[0]?.usage ?? {})
-    expect((await read(files.map(([path]) => join(DATA, path)))).records).toEqual(all.records)
+      expect(usage).toEqual((await readAll([path])).results[0]?.usage ?? {})
+    expect((await readAll(files.map(([path]) => join(DATA, path)))).records).toEqual(all.records)
   })
 
   test('all files are read without an error', async () => {
-    const { results } = await read([DATA])
+    const { results } = await readAll([DATA])
     const formats = new Set<string>(results.map(({ format }) => format))
     for (const format of [
       'claude-code',
@@ -154,7 +148,7 @@ test.skipIf(!isPresent)('our prices give OpenCode’s stored cost of every messa
   const pricer = await loadPricer()
   let compared = 0
   for (const name of ['opencode-claude-opus-4-5.jsonl', 'opencode-gpt-5-2.jsonl']) {
-    for (const record of (await read([join(DATA, 'opencode/xor-arvo', name)])).records) {
+    for (const record of (await readAll([join(DATA, 'opencode/xor-arvo', name)])).records) {
       for (const { model, tokens, cost, started_at } of record.turn_records ?? []) {
         if (!tokens || cost == null || !model) continue
         const ours = pricer.cost({ model, tokens, at: started_at ?? record.created_at }) ?? -1n

@@ -1,41 +1,13 @@
 import { Database } from 'bun:sqlite'
-import { afterAll, describe, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { describe, expect, test } from 'bun:test'
 import { mkdir, symlink, truncate } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
-import {
-  type ReadOptions,
-  readSessions,
-  type SourceResult,
-} from '../../../src/analysis/agents/read-sessions.ts'
 import { problemOf } from '../../../src/analysis/records/check.ts'
-import { loadPricer } from '../../../src/analysis/scoring/prices.ts'
 import { sessionIdOf } from '../../../src/base/ids.ts'
 import { PLANTED } from '../../support/planted-secrets.ts'
+import { agentFiles } from './reading.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'agents-'))
-afterAll(() => rmSync(folder, { recursive: true }))
-let made = 0
-
-/** Writes files into a folder of their own. */
-async function write(files: Record<string, string | Uint8Array>): Promise<string> {
-  made += 1
-  const path = join(folder, String(made))
-  for (const [name, content] of Object.entries(files)) await Bun.write(join(path, name), content)
-  return path
-}
-
-async function read(path: string, options: Partial<ReadOptions> = {}) {
-  const pricer = await loadPricer()
-  const results: SourceResult[] = []
-  for await (const result of readSessions([path], { pricer, ...options })) results.push(result)
-  return {
-    results,
-    records: results.flatMap((result) => result.records),
-    unreadable: results.flatMap((result) => result.unreadable),
-  }
-}
+const { write, read } = agentFiles()
 
 const at = (minute: number) => `2026-03-01T10:${String(minute).padStart(2, '0')}:00.000Z`
 const envelope = (session: string, id: string, minute: number) => ({

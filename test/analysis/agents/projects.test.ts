@@ -4,9 +4,8 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { readCommits } from '../../../src/analysis/agents/git/git.ts'
 import { createRepositoryFinder, nameOfRemote } from '../../../src/analysis/agents/git/project-name.ts'
-import { type ReadOptions, readSessions } from '../../../src/analysis/agents/read-sessions.ts'
-import type { SessionRecord } from '../../../src/analysis/records/session.ts'
-import { loadPricer } from '../../../src/analysis/scoring/prices.ts'
+import type { ReadOptions } from '../../../src/analysis/agents/read-sessions.ts'
+import { readAll } from './reading.ts'
 
 const hasGit = Bun.which('git') !== null
 if (!hasGit) process.stderr.write('projects.test.ts: skipped, there is no git program\n')
@@ -43,10 +42,8 @@ async function read(files: Record<string, object[]>, options: Partial<ReadOption
   return await readFolder(folder, options)
 }
 
-async function readFolder(folder: string, options: Partial<ReadOptions> = {}): Promise<SessionRecord[]> {
-  const results = await Array.fromAsync(readSessions([folder], { pricer: await loadPricer(), ...options }))
-  return results.flatMap(({ records }) => records)
-}
+const readFolder = async (folder: string, options: Partial<ReadOptions> = {}) =>
+  (await readAll([folder], options)).records
 
 let lines = 0
 

@@ -1,5 +1,5 @@
 import { afterAll } from 'bun:test'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import {
   type ReadOptions,
   readSessions,
@@ -12,8 +12,30 @@ import { scratchFolder } from '../../support/cli.ts'
 
 // Files of agents, written into folders of their own and read.
 
+const pricer = await loadPricer()
+
 export const lines = (values: readonly unknown[]): string =>
   `${values.map((value) => JSON.stringify(value)).join('\n')}\n`
+
+/** Reads all of these files and folders. */
+export async function readAll(paths: readonly string[], options: Partial<ReadOptions> = {}) {
+  const results: SourceResult[] = []
+  const skipped: string[] = []
+  const ignored: string[] = []
+  const onSkipped = (file: string, reason: string) => skipped.push(`${basename(file)}: ${reason}`)
+  const onIgnored = (file: string) => ignored.push(basename(file))
+  for await (const result of readSessions(paths, { pricer, onSkipped, onIgnored, ...options }))
+    results.push(result)
+  const records = results.flatMap((result) => result.records)
+  return { records, results, skipped, ignored, unreadable: results.flatMap(({ unreadable }) => unreadable) }
+}
+
+export function onlyOne({ records, skipped }: Awaited<ReturnType<typeof readAll>>): SessionRecord {
+  const [record] = records
+  if (record === undefined || records.length !== 1)
+    throw new Error(`${records.length} records; ${skipped.join(', ')}`)
+  return record
+}
 
 /** Folders for the tests of a file, removed at its end. */
 export function agentFiles() {
@@ -31,30 +53,16 @@ export function agentFiles() {
 
   /** Reads all below a folder, or files that are written into a new one. */
   async function read(files: Record<string, string> | string, options: Partial<ReadOptions> = {}) {
-    const path = typeof files === 'string' ? files : await write(files)
-    const results: SourceResult[] = []
-    const skipped: string[] = []
-    const onSkipped = (file: string, reason: string) => skipped.push(`${file.split('/').at(-1)}: ${reason}`)
-    for await (const result of readSessions([path], { pricer: await loadPricer(), onSkipped, ...options }))
-      results.push(result)
-    const records = results.flatMap((result) => result.records)
-    for (const record of records) {
+    const all = await readAll([typeof files === 'string' ? files : await write(files)], options)
+    for (const record of all.records) {
       const problem = problemOf(record, record.id)
       if (problem !== undefined) throw new Error(JSON.stringify(problem))
     }
-    return { records, results, skipped, unreadable: results.flatMap(({ unreadable }) => unreadable) }
+    return all
   }
 
-  async function readOne(
-    files: Record<string, string> | string,
-    options: Partial<ReadOptions> = {},
-  ): Promise<SessionRecord> {
-    const { records, skipped } = await read(files, options)
-    const [record] = records
-    if (record === undefined || records.length !== 1)
-      throw new Error(`${records.length} records; ${skipped.join(', ')}`)
-    return record
-  }
+  const readOne = async (files: Record<string, string> | string, options: Partial<ReadOptions> = {}) =>
+    onlyOne(await read(files, options))
   return { write, read, readOne }
 }
 

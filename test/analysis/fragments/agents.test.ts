@@ -3,12 +3,12 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { readSessions } from '../../../src/analysis/agents/read-sessions.ts'
 import { mergeFragments } from '../../../src/analysis/fragments/merge.ts'
 import { composeRecord } from '../../../src/analysis/fragments/session-record.ts'
 import { type SessionFragments, unpackFragments } from '../../../src/analysis/records/fragments.ts'
 import type { SessionRecord } from '../../../src/analysis/records/session.ts'
 import { loadPricer, type Pricer } from '../../../src/analysis/scoring/prices.ts'
+import { readAll } from '../agents/reading.ts'
 import { putFile } from './transcripts.ts'
 
 // Sessions of several files, one of which may be an older copy: read together, or each by itself in any order, they are the same.
@@ -147,11 +147,7 @@ const CASES: [string, Record<string, Lines>, Record<string, number>][] = [
   ],
 ]
 
-async function read(paths: readonly string[]): Promise<SessionRecord[]> {
-  const records: SessionRecord[] = []
-  for await (const result of readSessions(paths, { pricer })) records.push(...result.records)
-  return records
-}
+const read = async (paths: readonly string[]) => (await readAll(paths)).records
 
 /** The records of parts that were merged in this order, by id. */
 function merged(records: readonly SessionRecord[]): Record<string, SessionRecord | undefined> {

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { readSessions } from '../../../src/analysis/agents/read-sessions.ts'
 import type { SessionRecord } from '../../../src/analysis/records/session.ts'
 import { loadPricer } from '../../../src/analysis/scoring/prices.ts'
 import { FINDING_TABLES } from '../../../src/features/security/check.ts'
@@ -13,6 +12,7 @@ import { exportLines } from '../../../src/server/sync/export.ts'
 import { writeRecords } from '../../../src/server/sync/write.ts'
 import { tenant } from '../../support/api.ts'
 import { findDifferences, type TestDatabase, testDatabase } from '../../support/postgres.ts'
+import { readAll } from '../agents/reading.ts'
 import { type MadeFile, makeTranscripts, putFile, randomFrom } from './transcripts.ts'
 
 // The server merges parts of sessions: sent in any order, twice, after an import, beside records of other clients.
@@ -42,10 +42,7 @@ const detail = async (orgId: string, id: string) =>
 
 async function read(files: readonly MadeFile[], name: string, content = false): Promise<SessionRecord[]> {
   const paths = files.map((file) => putFile(join(folder, name), file))
-  const records: SessionRecord[] = []
-  for await (const result of readSessions(paths, { pricer: await pricer(), content }))
-    records.push(...result.records)
-  return records
+  return (await readAll(paths, { content })).records
 }
 
 /** All that the organization answers with about its sessions, but for the times of writing. */

@@ -3,12 +3,12 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import fc from 'fast-check'
-import { readSessions } from '../../../src/analysis/agents/read-sessions.ts'
 import { mergeFragments } from '../../../src/analysis/fragments/merge.ts'
 import { composeRecord } from '../../../src/analysis/fragments/session-record.ts'
 import { type SessionFragments, unpackFragments } from '../../../src/analysis/records/fragments.ts'
 import type { SessionRecord } from '../../../src/analysis/records/session.ts'
 import { loadPricer, type Pricer } from '../../../src/analysis/scoring/prices.ts'
+import { readAll } from '../agents/reading.ts'
 import { type MadeFile, makeTranscripts, putFile, randomFrom } from './transcripts.ts'
 
 // Whatever files a session is read from, in whatever order and in how many runs: the record is the same. The runs are of the
@@ -26,11 +26,7 @@ beforeAll(async () => {
   pricer = await loadPricer()
 })
 
-async function read(paths: readonly string[]): Promise<SessionRecord[]> {
-  const records: SessionRecord[] = []
-  for await (const result of readSessions(paths, { pricer })) records.push(...result.records)
-  return records
-}
+const read = async (paths: readonly string[]) => (await readAll(paths)).records
 
 const partsOf = ({ parts }: SessionRecord): SessionFragments => {
   const unpacked = unpackFragments(parts ?? '')
@@ -130,9 +126,8 @@ test('the end of a rollout alone is skipped: nothing says which session it is of
   const lines = readFileSync(join(import.meta.dir, '../../fixtures/agents/rollout.jsonl'), 'utf8')
     .trimEnd()
     .split('\n')
-  const reasons: string[] = []
   const path = putFile(folder, { path: 'end.jsonl', lines: lines.slice(2) })
-  const results = readSessions([path], { pricer, onSkipped: (_path, reason) => reasons.push(reason) })
-  expect((await Array.fromAsync(results)).flatMap(({ records }) => records)).toEqual([])
-  expect(reasons).toEqual([expect.stringContaining('its beginning is missing')])
+  const { records, skipped } = await readAll([path])
+  expect(records).toEqual([])
+  expect(skipped).toEqual([expect.stringContaining('its beginning is missing')])
 })

@@ -2,14 +2,13 @@ import { expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { readSessions } from '../../../../src/analysis/agents/read-sessions.ts'
 import { mergeFragments } from '../../../../src/analysis/fragments/merge.ts'
 import { composeRecord } from '../../../../src/analysis/fragments/session-record.ts'
 import { unpackFragments } from '../../../../src/analysis/records/fragments.ts'
 import type { SessionRecord } from '../../../../src/analysis/records/session.ts'
 import { loadPricer } from '../../../../src/analysis/scoring/prices.ts'
 import { codexRollout, type Step } from '../agent-scripts.ts'
-import { agentFiles } from '../reading.ts'
+import { agentFiles, readAll } from '../reading.ts'
 import { calls, newRollout, threadId } from './rollouts.ts'
 
 // A session is found in several files: moved to `archived_sessions`, in a backup, packed, as an older checkpoint. Whatever
@@ -19,11 +18,7 @@ const { write } = agentFiles()
 const pricer = await loadPricer()
 const ORDERS = Number(process.env.COPIES_ORDERS ?? 15)
 
-async function read(folder: string, content = false): Promise<SessionRecord[]> {
-  const records: SessionRecord[] = []
-  for await (const result of readSessions([folder], { pricer, content })) records.push(...result.records)
-  return records
-}
+const read = async (folder: string, content = false) => (await readAll([folder], { content })).records
 
 const partsOf = (record: SessionRecord) => {
   const parts = unpackFragments(record.parts ?? '')
