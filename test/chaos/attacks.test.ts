@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { scratchFolder } from '../support/at-end.ts'
 import {
   type Attack,
   computedRisks,
@@ -9,7 +10,7 @@ import {
   tokenBeginnings,
   tooMuch,
 } from '../support/attacks.ts'
-import { PROGRAM, scratchFolder } from '../support/cli.ts'
+import { PROGRAM } from '../support/cli.ts'
 import { newDataFolder } from '../support/data-folder.ts'
 import { killInstances, makeTenant, startInstance, type Tenant } from '../support/webhook-load.ts'
 

@@ -8,7 +8,8 @@ import { loadConfig } from '../../src/config.ts'
 import { connect } from '../../src/database/client.ts'
 import { openDatabase } from '../../src/database/open.ts'
 import { sumOf } from '../server/metrics/exposition.ts'
-import { eventually, PROGRAM, readUntil, run, type Serving, scratchFolder, serving } from '../support/cli.ts'
+import { testsFolder } from '../support/at-end.ts'
+import { eventually, PROGRAM, readUntil, run, type Serving, serving } from '../support/cli.ts'
 import { newDataFolder } from '../support/data-folder.ts'
 import { silent, type TestDatabase, testDatabase } from '../support/postgres.ts'
 import { startReceiver } from '../support/receiver.ts'
@@ -18,8 +19,7 @@ import { memberRecord, sessionRecord } from '../support/records.ts'
 
 const LIMIT_MS = 60_000
 const FIXTURES = '../fixtures'
-const folder = scratchFolder()
-afterAll(() => folder.remove())
+const folder = testsFolder()
 
 /** A port of 127.0.0.1 that was free a moment ago: doctor has to know it, so that it cannot be 0. */
 function freePort(): string {

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { appendFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { PROGRAM, readUntil, scratchFolder } from '../support/cli.ts'
+import { scratchFolder } from '../support/at-end.ts'
+import { PROGRAM, readUntil } from '../support/cli.ts'
 import { sessionRecord } from '../support/records.ts'
 
 // The data directory is on a file system of its own that becomes full while the program serves.

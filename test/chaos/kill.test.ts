@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -38,13 +38,9 @@ const KILLS = Number(process.env.WEBHOOK_KILL_ROUNDS ?? 2)
 const DONE_MS = 60_000
 const TEST_MS = 120_000 + KILLS * 15_000
 
-let home: string
-let program: string[]
-beforeAll(() => {
-  home = mkdtempSync(join(tmpdir(), 'cloud-analytics-kill-'))
-  program = [join(home, 'cloud-analytics')]
-  if (built) copyFileSync(BUILT, join(home, 'cloud-analytics'))
-})
+const home = mkdtempSync(join(tmpdir(), 'cloud-analytics-kill-'))
+const program = [join(home, 'cloud-analytics')]
+if (built) copyFileSync(BUILT, join(home, 'cloud-analytics'))
 afterAll(async () => {
   await killInstances()
   rmSync(home, { recursive: true, force: true })

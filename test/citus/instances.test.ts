@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import { connect } from '../../src/database/client.ts'
-import { eventually, PROGRAM, scratchFolder } from '../support/cli.ts'
+import { scratchFolder } from '../support/at-end.ts'
+import { eventually, PROGRAM } from '../support/cli.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 import { citusUrls } from '../support/scaling/citus.ts'

@@ -14,9 +14,9 @@ import { citusUrls } from '../support/scaling/citus.ts'
 const ACTOR = { userId: 'cli:operator', ipAddress: null }
 const ADA = 'ada@example.com'
 
-describe.skipIf(citusUrls.length < 3)('on a cluster', () => {
-  const database = testsDatabase()
+const database = await testsDatabase()
 
+describe.skipIf(citusUrls.length < 3)('on a cluster', () => {
   const sendFrom = async ({ ask }: Awaited<ReturnType<typeof account>>, machine: string, records: object[]) =>
     await bodyOf(await ask('/v1/sync', jsonInit('POST', { records }, { 'x-machine': machine })))
 

@@ -1,20 +1,18 @@
-import { beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { flagOf, SETTINGS } from '../../src/config.ts'
-import { run, runJson, scratchFolder } from '../support/cli.ts'
+import { scratchFolder } from '../support/at-end.ts'
+import { run, runJson } from '../support/cli.ts'
 import { testsDatabase } from '../support/postgres.ts'
 
 // Accounts and usage, on a database by URL.
 
 const SLOW_MS = 90_000
-const database = testsDatabase()
-let env: { DATA_DIR: string; DATABASE_URL: string; PORT: string }
+const database = await testsDatabase()
 
-beforeAll(async () => {
-  env = { DATABASE_URL: database.url, DATA_DIR: '/nonexistent', PORT: '1' }
-  await runJson(['org', 'create', '--slug', 'acme', '--name', 'Acme', '--plan', 'cloud_team'], env)
-}, SLOW_MS)
+const env = { DATABASE_URL: database.url, DATA_DIR: '/nonexistent', PORT: '1' }
+await runJson(['org', 'create', '--slug', 'acme', '--name', 'Acme', '--plan', 'cloud_team'], env)
 
 test('version, and help with examples', async () => {
   expect((await run(['version'], env)).stdout).toMatch(

@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { PROGRAM, run, runJson, scratchFolder } from '../support/cli.ts'
+import { testsFolder } from '../support/at-end.ts'
+import { PROGRAM, run, runJson } from '../support/cli.ts'
 
 // The scripts are run by the shells that this machine has.
 
-const folder = scratchFolder()
+const folder = testsFolder()
 const env = { DATA_DIR: '/nonexistent' }
 const SHELLS = ['bash', 'zsh', 'fish'] as const
 type Shell = (typeof SHELLS)[number]
@@ -51,7 +52,6 @@ beforeAll(async () => {
     await Bun.write(join(folder.path, shell), stdout)
   }
 }, 90_000)
-afterAll(() => folder.remove())
 
 async function offered(shell: Shell, line: string): Promise<string[]> {
   const child = Bun.spawn({

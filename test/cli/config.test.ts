@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { OperatorError } from '../../src/base/errors.ts'
 import { settingOptions } from '../../src/cli/command/settings.ts'
 import { loadConfig, SETTINGS } from '../../src/config.ts'
-import { scratchFolder } from '../support/cli.ts'
+import { scratchFolder } from '../support/at-end.ts'
 
 const refusal = (env: Record<string, string>, flags = {}) => {
   try {

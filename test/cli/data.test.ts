@@ -1,35 +1,26 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { run, runJson, type Serving, scratchFolder, serving } from '../support/cli.ts'
-import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { testsFolder } from '../support/at-end.ts'
+import { run, runJson, testsServer } from '../support/cli.ts'
+import { testsDatabase } from '../support/postgres.ts'
 import { sessionRecord } from '../support/records.ts'
 
 // Sync, import and export move data in and out, in the local database and through a server.
 
 const SLOW_MS = 90_000
-const folder = scratchFolder()
+const folder = testsFolder()
 const transcripts = join(folder.path, 'projects')
-let database: TestDatabase
-let env: { DATA_DIR: string; DATABASE_URL: string; XDG_STATE_HOME: string }
-let server: Serving
 
-beforeAll(async () => {
-  database = await testDatabase()
-  env = { DATA_DIR: folder.path, DATABASE_URL: database.url, XDG_STATE_HOME: join(folder.path, 'state') }
-  for (const slug of ['local', 'remote', 'source', 'copy']) {
-    await runJson(['org', 'create', '--slug', slug, '--name', slug, '--plan', 'cloud_enterprise'], env)
-  }
-  server = await serving('serve', { ...env, STORE_CONTENT: 'true' })
-  await Bun.write(join(transcripts, 'one.jsonl'), `${transcript('one', 2)}not json at all\n`)
-  await Bun.write(join(transcripts, 'two.jsonl'), transcript('two', 3))
-  await Bun.write(join(transcripts, 'LICENSE'), 'do as you like\n')
-}, SLOW_MS)
-afterAll(async () => {
-  await server.end()
-  await database.drop()
-  folder.remove()
-})
+const database = await testsDatabase()
+const env = { DATA_DIR: folder.path, DATABASE_URL: database.url, XDG_STATE_HOME: join(folder.path, 'state') }
+for (const slug of ['local', 'remote', 'source', 'copy']) {
+  await runJson(['org', 'create', '--slug', slug, '--name', slug, '--plan', 'cloud_enterprise'], env)
+}
+const server = await testsServer('serve', { ...env, STORE_CONTENT: 'true' })
+await Bun.write(join(transcripts, 'one.jsonl'), `${transcript('one', 2)}not json at all\n`)
+await Bun.write(join(transcripts, 'two.jsonl'), transcript('two', 3))
+await Bun.write(join(transcripts, 'LICENSE'), 'do as you like\n')
 
 /** A Claude Code transcript of `answers` API messages, each in two lines that repeat its usage. */
 function transcript(id: string, answers: number): string {

@@ -1,29 +1,21 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { existsSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseEnvFile } from '../../src/cli/command/env-file.ts'
-import { run, runJson, type Serving, scratchFolder, serving } from '../support/cli.ts'
-import { emptyDatabase, type TestDatabase } from '../support/postgres.ts'
+import { testsFolder } from '../support/at-end.ts'
+import { run, runJson, testsServer } from '../support/cli.ts'
+import { emptyDatabase, testsDatabase } from '../support/postgres.ts'
 
 // A server whose settings, as those of a unit of systemd, are not those of the terminal.
 
 const SLOW_MS = 180_000
-const folder = scratchFolder()
+const folder = testsFolder()
 const env = { DATA_DIR: join(folder.path, 'data'), PORT: '1' }
 const file = join(folder.path, 'environment')
-let database: TestDatabase
-let server: Serving
 
-beforeAll(async () => {
-  database = await emptyDatabase()
-  writeFileSync(file, `# of the unit\nDATABASE_URL="${database.url}"\n`)
-  server = await serving('serve', { ...env, DATABASE_URL: database.url })
-}, SLOW_MS)
-afterAll(async () => {
-  await server.end()
-  await database.drop()
-  folder.remove()
-})
+const database = await testsDatabase(emptyDatabase)
+writeFileSync(file, `# of the unit\nDATABASE_URL="${database.url}"\n`)
+const server = await testsServer('serve', { ...env, DATABASE_URL: database.url })
 
 const ORG = ['org', 'create', '--slug', 'acme', '--name', 'Acme', '--plan', 'cloud_team']
 

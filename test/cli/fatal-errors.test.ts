@@ -1,10 +1,11 @@
-import { afterAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { findMisspelt } from '../../src/cli/command/misspelt.ts'
 import { connect } from '../../src/database/client.ts'
 import { MIGRATIONS } from '../../src/database/migrate.ts'
-import { run, runJson, scratchFolder, serving } from '../support/cli.ts'
+import { scratchFolder, testsFolder } from '../support/at-end.ts'
+import { run, runJson, serving } from '../support/cli.ts'
 import { newDataFolder } from '../support/data-folder.ts'
 import { testDatabase } from '../support/postgres.ts'
 
@@ -12,8 +13,7 @@ import { testDatabase } from '../support/postgres.ts'
 
 const SLOW_MS = 180_000
 const MAIN = resolve(import.meta.dir, '../../src/main.ts')
-const folder = scratchFolder()
-afterAll(() => folder.remove())
+const folder = testsFolder()
 const env = { DATA_DIR: join(folder.path, 'data'), PORT: '1' }
 
 test('folders that cannot be written are wrong settings, found at the start and named together', async () => {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { barOf, cut, draw, screenOf, sparkOf } from '../../src/cli/command/table.ts'
-import { PROGRAM, run, runJson, type Serving, scratchFolder, serving } from '../support/cli.ts'
+import { scratchFolder } from '../support/at-end.ts'
+import { PROGRAM, run, runJson, type Serving, serving } from '../support/cli.ts'
 import { newDataFolder } from '../support/data-folder.ts'
 
 // cost, sessions, quality, risk and team: on the local database and by a server's API, the same figures.

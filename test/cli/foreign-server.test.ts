@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { makeKey } from '../../src/accounts/keys/form.ts'
 import { keepLogin } from '../../src/cli/client/login-file.ts'
 import { movedText } from '../../src/cli/sync/summary.ts'
-import { readUntil, run, scratchFolder, startProgram } from '../support/cli.ts'
+import { scratchFolder } from '../support/at-end.ts'
+import { readUntil, run, startProgram } from '../support/cli.ts'
 
 // The client meets a server that is not ours, or that does not answer.
 

@@ -1,43 +1,32 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { configFolder } from '../../src/cli/client/folders.ts'
 import { machineName } from '../../src/cli/client/machine.ts'
 import { takeLock } from '../../src/cli/client/watch-lock.ts'
-import { run, runJson, type Serving, scratchFolder, serving } from '../support/cli.ts'
-import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { testsFolder } from '../support/at-end.ts'
+import { run, runJson, testsServer } from '../support/cli.ts'
+import { testsDatabase } from '../support/postgres.ts'
 import { inState, valuesIn } from '../watch/state.ts'
 
 // Signing in, and which server, key and user the commands then take, against a real server.
 
 const SLOW_MS = 90_000
-const folder = scratchFolder()
+const folder = testsFolder()
 const serverEnv = { DATA_DIR: join(folder.path, 'data'), DATABASE_URL: '' }
-let database: TestDatabase
-let server: Serving
-let key: string
-let adasKey: string
-let keyId: string
 const transcripts = join(folder.path, 'transcripts')
 
-beforeAll(async () => {
-  database = await testDatabase()
-  serverEnv.DATABASE_URL = database.url
-  server = await serving('serve', serverEnv)
-  await runJson(['org', 'create', '--slug', 'acme', '--name', 'Acme', '--plan', 'cloud_team'], serverEnv)
-  const member = ['--email', 'Ada@example.com', '--name', 'Ada', '--role', 'developer']
-  await runJson(['member', 'add', '--org', 'acme', ...member], serverEnv)
-  const create = ['key', 'create', '--org', 'acme', '--scopes', 'read,write', '--name']
-  ;({ key, id: keyId } = await runJson([...create, 'ci'], serverEnv))
-  adasKey = (await runJson([...create, 'laptop', '--member', 'ada@example.com'], serverEnv)).key
-  await Bun.write(join(transcripts, 'one.jsonl'), transcript('one'))
-})
-afterAll(async () => {
-  await server.end()
-  await database.drop()
-  folder.remove()
-})
+const database = await testsDatabase()
+serverEnv.DATABASE_URL = database.url
+const server = await testsServer('serve', serverEnv)
+await runJson(['org', 'create', '--slug', 'acme', '--name', 'Acme', '--plan', 'cloud_team'], serverEnv)
+const member = ['--email', 'Ada@example.com', '--name', 'Ada', '--role', 'developer']
+await runJson(['member', 'add', '--org', 'acme', ...member], serverEnv)
+const create = ['key', 'create', '--org', 'acme', '--scopes', 'read,write', '--name']
+const { key, id: keyId } = await runJson([...create, 'ci'], serverEnv)
+let adasKey: string = (await runJson([...create, 'laptop', '--member', 'ada@example.com'], serverEnv)).key
+await Bun.write(join(transcripts, 'one.jsonl'), transcript('one'))
 
 function transcript(session: string): string {
   const line = (type: string, uuid: string, message: object) =>

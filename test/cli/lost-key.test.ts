@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { run, runJson, type Serving, scratchFolder, serving } from '../support/cli.ts'
+import { scratchFolder } from '../support/at-end.ts'
+import { run, runJson, serving } from '../support/cli.ts'
 import { newDataFolder } from '../support/data-folder.ts'
-import { type Receiver, startReceiver } from '../support/receiver.ts'
+import { startReceiver } from '../support/receiver.ts'
 
 // secret.key is lost, as after a restore without it: two organizations have endpoints.
 
@@ -18,7 +19,6 @@ const env = {
 const keyFile = join(env.DATA_DIR, 'secret.key')
 const keys: Record<string, string> = {}
 const made: Record<string, { id: string; url: string; secret: string }> = {}
-let server: Serving
 
 const ask = async (org: string, path: string, init: RequestInit = {}) => {
   const response = await fetch(`${server.url}/v1${path}`, {
@@ -33,8 +33,6 @@ const create = (org: string, url: string) =>
     body: JSON.stringify({ url, events: ['*'] }),
     headers: { 'idempotency-key': 'first' },
   })
-
-let receiver: Receiver
 
 const GITHUB_SECRET = 'a secret that GitHub has too'
 const destinations = (path: string) => [{ type: 'slack', url: `${receiver.url}/${path}` }]
@@ -52,26 +50,24 @@ async function sendFromGithub() {
   return (await fetch(`${server.url}/github/acme`, { method: 'POST', body, headers })).status
 }
 
-beforeAll(async () => {
-  receiver = await startReceiver()
-  await newDataFolder(env.DATA_DIR)
-  server = await serving('serve', env)
-  for (const org of ['acme', 'beta']) {
-    await runJson(['org', 'create', '--slug', org, '--name', org, '--plan', 'cloud_team'], env)
-    const args = ['key', 'create', '--org', org, '--name', 'k', '--scopes', 'read,write,webhooks,admin']
-    keys[org] = (await runJson(args, env)).key
-    made[org] = (await create(org, receiver.url)).body
-  }
-  for (const [path, rule] of Object.entries(rules)) {
-    const body = JSON.stringify({ ...rule, destinations: destinations('first') })
-    made[path] = (await ask('acme', `/${path}`, { method: 'POST', body })).body
-  }
-  const github = { method: 'PATCH', body: JSON.stringify({ github_secret: GITHUB_SECRET }) }
-  expect((await ask('acme', '/organization', github)).status).toBe(200)
-  expect(await sendFromGithub()).toBe(202)
-  await server.end()
-  rmSync(keyFile)
-}, SLOW_MS)
+const receiver = await startReceiver()
+await newDataFolder(env.DATA_DIR)
+let server = await serving('serve', env)
+for (const org of ['acme', 'beta']) {
+  await runJson(['org', 'create', '--slug', org, '--name', org, '--plan', 'cloud_team'], env)
+  const args = ['key', 'create', '--org', org, '--name', 'k', '--scopes', 'read,write,webhooks,admin']
+  keys[org] = (await runJson(args, env)).key
+  made[org] = (await create(org, receiver.url)).body
+}
+for (const [path, rule] of Object.entries(rules)) {
+  const body = JSON.stringify({ ...rule, destinations: destinations('first') })
+  made[path] = (await ask('acme', `/${path}`, { method: 'POST', body })).body
+}
+const github = { method: 'PATCH', body: JSON.stringify({ github_secret: GITHUB_SECRET }) }
+expect((await ask('acme', '/organization', github)).status).toBe(200)
+expect(await sendFromGithub()).toBe(202)
+await server.end()
+rmSync(keyFile)
 afterAll(async () => {
   await server.end()
   receiver.close()

@@ -1,7 +1,8 @@
-import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { run, scratchFolder, serving } from '../support/cli.ts'
+import { testsFolder } from '../support/at-end.ts'
+import { run, serving } from '../support/cli.ts'
 import { newDataFolder } from '../support/data-folder.ts'
 import { testDatabase } from '../support/postgres.ts'
 
@@ -10,8 +11,7 @@ import { testDatabase } from '../support/postgres.ts'
 setDefaultTimeout(900_000)
 const ROOT = join(import.meta.dir, '../..')
 const PAGE = readFileSync(join(ROOT, 'docs/operations.md'), 'utf8')
-const scratch = scratchFolder()
-afterAll(() => scratch.remove())
+const scratch = testsFolder()
 mkdirSync(join(scratch.path, 'backups'))
 
 /** The page's folders are at these places in the test. */

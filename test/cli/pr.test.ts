@@ -1,20 +1,16 @@
-import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
+import { afterAll, afterEach, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { MARKER } from '../../src/cli/pr/markdown.ts'
 import { jsonInit } from '../support/api.ts'
-import { run, runJson, type Serving, scratchFolder, serving } from '../support/cli.ts'
-import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { testsFolder } from '../support/at-end.ts'
+import { run, runJson, testsServer } from '../support/cli.ts'
+import { testsDatabase } from '../support/postgres.ts'
 
 // `pr` in a job of GitHub Actions, of GitLab CI, and by hand; the hosts are servers of the test.
 
 const SLOW_MS = 180_000
-const folder = scratchFolder()
+const folder = testsFolder()
 const clone = join(folder.path, 'clone')
-let database: TestDatabase
-let server: Serving
-let env: { DATA_DIR: string; DATABASE_URL: string }
-let signedIn: typeof env & Record<string, string>
-let key = ''
 const sha = { base: '', head: '' }
 
 async function git(...args: string[]): Promise<string> {
@@ -29,47 +25,42 @@ async function git(...args: string[]): Promise<string> {
   return output.trim()
 }
 
-beforeAll(async () => {
-  database = await testDatabase()
-  env = { DATA_DIR: folder.path, DATABASE_URL: database.url }
-  await runJson(['org', 'create', '--slug', 'acme', '--name', 'Acme', '--plan', 'cloud_enterprise'], env)
-  server = await serving('serve', env)
-  const made = [
-    'key',
-    'create',
-    '--org',
-    'acme',
-    '--name',
-    'ci',
-    '--scopes',
-    'risk:write,risk:read,sessions:write,commits:write',
-  ]
-  ;({ key } = await runJson(made, env))
-  signedIn = { ...env, HOME: folder.path, CLOUD_ANALYTICS_SERVER: server.url, CLOUD_ANALYTICS_KEY: key }
-  await Bun.write(join(clone, 'README.md'), 'one\n')
-  await git('init', '-q')
-  await git('remote', 'add', 'origin', 'https://example.com/acme/checkout.git')
-  await git('add', '.')
-  await git('commit', '-qm', 'begin')
-  sha.base = await git('rev-parse', 'HEAD')
-  await git('checkout', '-qb', 'refunds')
-  await git('mv', 'README.md', 'READ ME.md')
-  await Bun.write(join(clone, 'src/pay.ts'), 'a\nb\n')
-  await git('add', '.')
-  await git('commit', '-qm', 'Refund twice')
-  sha.head = await git('rev-parse', 'HEAD')
-  await git('branch', 'alone', await git('commit-tree', '-m', 'alone', 'HEAD^{tree}'))
-  const session = {
-    ...{ type: 'session', id: 'sess_a', project_name: 'checkout', created_at: new Date(Date.now() - 60_000) },
-    ...{ branch: 'refunds', estimated_cost: 2.5, turns: 3 },
-  }
-  await sync([session])
-}, SLOW_MS)
-afterAll(async () => {
-  await server.end()
-  await database.drop()
-  folder.remove()
-})
+const database = await testsDatabase()
+const env = { DATA_DIR: folder.path, DATABASE_URL: database.url }
+await runJson(['org', 'create', '--slug', 'acme', '--name', 'Acme', '--plan', 'cloud_enterprise'], env)
+const server = await testsServer('serve', env)
+const made = [
+  'key',
+  'create',
+  '--org',
+  'acme',
+  '--name',
+  'ci',
+  '--scopes',
+  'risk:write,risk:read,sessions:write,commits:write',
+]
+const { key } = await runJson(made, env)
+const signedIn = { ...env, HOME: folder.path, CLOUD_ANALYTICS_SERVER: server.url, CLOUD_ANALYTICS_KEY: key }
+await Bun.write(join(clone, 'README.md'), 'one\n')
+await git('init', '-q')
+await git('remote', 'add', 'origin', 'https://example.com/acme/checkout.git')
+await git('add', '.')
+await git('commit', '-qm', 'begin')
+sha.base = await git('rev-parse', 'HEAD')
+await git('checkout', '-qb', 'refunds')
+await git('mv', 'README.md', 'READ ME.md')
+await Bun.write(join(clone, 'src/pay.ts'), 'a\nb\n')
+await git('add', '.')
+await git('commit', '-qm', 'Refund twice')
+sha.head = await git('rev-parse', 'HEAD')
+await git('branch', 'alone', await git('commit-tree', '-m', 'alone', 'HEAD^{tree}'))
+const sync = (records: object[]) =>
+  fetch(`${server.url}/v1/sync`, jsonInit('POST', { records }, { authorization: `Bearer ${key}` }))
+const session = {
+  ...{ type: 'session', id: 'sess_a', project_name: 'checkout', created_at: new Date(Date.now() - 60_000) },
+  ...{ branch: 'refunds', estimated_cost: 2.5, turns: 3 },
+}
+await sync([session])
 
 interface Comment {
   id: number
@@ -113,9 +104,6 @@ afterEach(() => {
   viewer = null
   asked.length = 0
 })
-
-const sync = (records: object[]) =>
-  fetch(`${server.url}/v1/sync`, jsonInit('POST', { records }, { authorization: `Bearer ${key}` }))
 
 const pr = (args: string[], more: Record<string, string> = {}) =>
   run(['pr', ...args], { ...signedIn, ...more }, undefined, clone)

@@ -1,46 +1,14 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { run, runJson, type Serving, scratchFolder, serving } from '../support/cli.ts'
-import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { testsFolder } from '../support/at-end.ts'
+import { run, runJson, testsServer } from '../support/cli.ts'
+import { testsDatabase } from '../support/postgres.ts'
 
 // The names of projects: what sync gives and says, and project rename.
 
-const SLOW_MS = 180_000
-const folder = scratchFolder()
+const folder = testsFolder()
 const files = join(folder.path, 'files')
-let database: TestDatabase
-let env: { DATA_DIR: string; DATABASE_URL: string; XDG_STATE_HOME: string }
-let server: Serving
-let target: string[]
-
-beforeAll(async () => {
-  database = await testDatabase()
-  env = { DATA_DIR: folder.path, DATABASE_URL: database.url, XDG_STATE_HOME: join(folder.path, 'state') }
-  for (const slug of ['local', 'remote']) {
-    await runJson(['org', 'create', '--slug', slug, '--name', slug, '--plan', 'cloud_enterprise'], env)
-  }
-  server = await serving('serve', env)
-  const { key } = await runJson(
-    ['key', 'create', '--org', 'remote', '--name', 'k', '--scopes', 'read,write'],
-    env,
-  )
-  target = ['--server', server.url, '--key', key]
-  // a clone of another name, written by hand: no git program is needed to name it
-  const clone = join(folder.path, 'clones/my-checkout')
-  mkdirSync(join(clone, 'web'), { recursive: true })
-  await Bun.write(join(clone, '.git/HEAD'), 'ref: refs/heads/main\n')
-  await Bun.write(
-    join(clone, '.git/config'),
-    '[remote "origin"]\n\turl = https://example.com/acme/shop.git\n',
-  )
-  for (const id of ['one', 'two']) await Bun.write(join(files, `${id}.jsonl`), line(id, join(clone, 'web')))
-}, SLOW_MS)
-afterAll(async () => {
-  await server.end()
-  await database.drop()
-  folder.remove()
-})
 
 const line = (id: string, cwd: string) =>
   `${JSON.stringify({
@@ -52,6 +20,24 @@ const line = (id: string, cwd: string) =>
     cwd,
     message: { id: `${id}-m`, role: 'assistant', model: 'claude-sonnet-4-5', content: [], usage: {} },
   })}\n`
+
+const database = await testsDatabase()
+const env = { DATA_DIR: folder.path, DATABASE_URL: database.url, XDG_STATE_HOME: join(folder.path, 'state') }
+for (const slug of ['local', 'remote']) {
+  await runJson(['org', 'create', '--slug', slug, '--name', slug, '--plan', 'cloud_enterprise'], env)
+}
+const server = await testsServer('serve', env)
+const { key } = await runJson(
+  ['key', 'create', '--org', 'remote', '--name', 'k', '--scopes', 'read,write'],
+  env,
+)
+const target = ['--server', server.url, '--key', key]
+// a clone of another name, written by hand: no git program is needed to name it
+const clone = join(folder.path, 'clones/my-checkout')
+mkdirSync(join(clone, 'web'), { recursive: true })
+await Bun.write(join(clone, '.git/HEAD'), 'ref: refs/heads/main\n')
+await Bun.write(join(clone, '.git/config'), '[remote "origin"]\n\turl = https://example.com/acme/shop.git\n')
+for (const id of ['one', 'two']) await Bun.write(join(files, `${id}.jsonl`), line(id, join(clone, 'web')))
 
 const dryRun = async (...options: string[]) => {
   const { records } = await runJson(['sync', files, '--dry-run', ...options], env)

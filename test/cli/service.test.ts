@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeKey } from '../../src/accounts/keys/form.ts'
@@ -6,12 +6,12 @@ import { launchAgent } from '../../src/cli/service/launchd.ts'
 import { serverUnit } from '../../src/cli/service/server-service.ts'
 import { commandLine, environmentLines, userUnit } from '../../src/cli/service/systemd.ts'
 import { argument, scheduledTask } from '../../src/cli/service/task-scheduler.ts'
-import { run, runJson, scratchFolder } from '../support/cli.ts'
+import { testsFolder } from '../support/at-end.ts'
+import { run, runJson } from '../support/cli.ts'
 
 // The files of service managers, exactly, and the commands that write and load them.
 
-const folder = scratchFolder()
-afterAll(() => folder.remove())
+const folder = testsFolder()
 
 const PROGRAM = {
   words: ['/opt/a "b"/cloud-analytics', 'watch', '/home/a & b/50% <$HOME>\\x'],

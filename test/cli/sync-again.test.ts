@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { beforeEach, expect, test } from 'bun:test'
 import {
   appendFileSync,
   readdirSync,
@@ -9,50 +9,31 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import {
-  eventually,
-  PROGRAM,
-  run,
-  runJson,
-  type Serving,
-  scratchFolder,
-  serving,
-  startProgram,
-} from '../support/cli.ts'
-import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { testsFolder } from '../support/at-end.ts'
+import { eventually, PROGRAM, run, runJson, startProgram, testsServer } from '../support/cli.ts'
+import { testsDatabase } from '../support/postgres.ts'
 import { asFormer, folderIn, inState, pathIn, valuesIn } from '../watch/state.ts'
 
 // A second sync to a server reads and sends as little as possible.
 
 const SLOW_MS = 180_000
-const folder = scratchFolder()
-let database: TestDatabase
-let server: Serving
-let key: string
-let env: { DATA_DIR: string; DATABASE_URL: string; XDG_STATE_HOME: string }
+const folder = testsFolder()
 let files: string
 let count = 0
 
-beforeAll(async () => {
-  database = await testDatabase()
-  env = { DATA_DIR: folder.path, DATABASE_URL: database.url, XDG_STATE_HOME: '' }
-  await runJson(['org', 'create', '--slug', 'acme', '--name', 'Acme', '--plan', 'cloud_enterprise'], env)
-  server = await serving('serve', env)
-  key = (await createKey()).key
-}, SLOW_MS)
-afterAll(async () => {
-  await server.end()
-  await database.drop()
-  folder.remove()
-})
+const database = await testsDatabase()
+const env = { DATA_DIR: folder.path, DATABASE_URL: database.url, XDG_STATE_HOME: '' }
+await runJson(['org', 'create', '--slug', 'acme', '--name', 'Acme', '--plan', 'cloud_enterprise'], env)
+const createKey = (): Promise<{ id: string; key: string }> =>
+  runJson(['key', 'create', '--org', 'acme', '--name', 'test', '--scopes', 'read,write'], env)
+
+const server = await testsServer('serve', env)
+const key = (await createKey()).key
 beforeEach(() => {
   count += 1
   files = join(folder.path, `files-${count}`)
   env.XDG_STATE_HOME = join(folder.path, `state-${count}`)
 })
-
-const createKey = (): Promise<{ id: string; key: string }> =>
-  runJson(['key', 'create', '--org', 'acme', '--name', 'test', '--scopes', 'read,write'], env)
 
 const SECOND_MS = 1_000
 const at = (second: number) => new Date(Date.parse('2026-03-04T10:00:00Z') + second * SECOND_MS).toISOString()

@@ -1,29 +1,23 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { discover } from '../../src/analysis/agents/discover.ts'
 import type { KnownFile } from '../../src/analysis/agents/known-files.ts'
-import { PROGRAM, run, runJson, type Serving, scratchFolder, serving } from '../support/cli.ts'
+import { testsFolder } from '../support/at-end.ts'
+import { PROGRAM, run, runJson, testsServer } from '../support/cli.ts'
 import { asFormer } from '../watch/state.ts'
 
 // `sync` explains paths without sessions and files it cannot write, and a look at many files costs little.
 
 const SLOW_MS = 360_000
-const folder = scratchFolder()
+const folder = testsFolder()
 const env = { DATA_DIR: join(folder.path, 'data'), XDG_STATE_HOME: join(folder.path, 'state') }
-let server: Serving
 
-beforeAll(async () => {
-  server = await serving('serve', env)
-  await runJson(['org', 'create', '--slug', 'acme', '--name', 'Acme', '--plan', 'cloud_enterprise'], env)
-  const create = ['key', 'create', '--org', 'acme', '--name', 'k', '--scopes', 'read,write']
-  const { key } = await runJson(create, env)
-  Object.assign(env, { CLOUD_ANALYTICS_SERVER: server.url, CLOUD_ANALYTICS_KEY: key })
-}, SLOW_MS)
-afterAll(async () => {
-  await server.end()
-  folder.remove()
-})
+const server = await testsServer('serve', env)
+await runJson(['org', 'create', '--slug', 'acme', '--name', 'Acme', '--plan', 'cloud_enterprise'], env)
+const create = ['key', 'create', '--org', 'acme', '--name', 'k', '--scopes', 'read,write']
+const { key } = await runJson(create, env)
+Object.assign(env, { CLOUD_ANALYTICS_SERVER: server.url, CLOUD_ANALYTICS_KEY: key })
 
 function lines(session: string, answers = 1): string {
   return Array.from({ length: answers }, (_, nth) => {

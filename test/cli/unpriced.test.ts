@@ -1,25 +1,19 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { codexRollout } from '../analysis/agents/agent-scripts.ts'
-import { run, runJson, type Serving, scratchFolder, serving } from '../support/cli.ts'
+import { testsFolder } from '../support/at-end.ts'
+import { run, runJson, testsServer } from '../support/cli.ts'
 import { newDataFolder } from '../support/data-folder.ts'
 
 // Models without a price are named first: by sync when sessions are sent, by cost when they are read, here and by a server.
 
 const SLOW_MS = 180_000
-const folder = scratchFolder()
+const folder = testsFolder()
 const env = { DATA_DIR: join(folder.path, 'data'), HOME: folder.path }
-let server: Serving
 
-beforeAll(async () => {
-  await newDataFolder(env.DATA_DIR)
-  server = await serving('serve', env)
-  await runJson(['org', 'create', '--slug', 'acme', '--name', 'Acme', '--plan', 'cloud_team'], env)
-}, SLOW_MS)
-afterAll(async () => {
-  await server.end()
-  folder.remove()
-})
+await newDataFolder(env.DATA_DIR)
+const server = await testsServer('serve', env)
+await runJson(['org', 'create', '--slug', 'acme', '--name', 'Acme', '--plan', 'cloud_team'], env)
 
 const LINE = '"gpt-6.9-sol": { "input": 2, "output": 10, "cache_read": 0.1, "cache_write": 2.5 }'
 

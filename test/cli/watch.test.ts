@@ -1,40 +1,21 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { utimesSync } from 'node:fs'
 import { join } from 'node:path'
-import {
-  eventually,
-  readUntil,
-  run,
-  runJson,
-  type Serving,
-  scratchFolder,
-  serving,
-  startProgram,
-} from '../support/cli.ts'
-import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { testsFolder } from '../support/at-end.ts'
+import { eventually, readUntil, run, runJson, startProgram, testsServer } from '../support/cli.ts'
+import { testsDatabase } from '../support/postgres.ts'
 
 const SLOW_MS = 180_000
-const folder = scratchFolder()
+const folder = testsFolder()
 const projects = join(folder.path, '.claude', 'projects', 'p')
-let database: TestDatabase
-let server: Serving
-let env: { DATA_DIR: string; DATABASE_URL: string; HOME: string }
-let client: typeof env & { CLOUD_ANALYTICS_SERVER: string; CLOUD_ANALYTICS_KEY: string }
 
-beforeAll(async () => {
-  database = await testDatabase()
-  env = { DATA_DIR: folder.path, DATABASE_URL: database.url, HOME: folder.path }
-  await runJson(['org', 'create', '--slug', 'acme', '--name', 'Acme', '--plan', 'cloud_enterprise'], env)
-  server = await serving('serve', env)
-  const made = ['key', 'create', '--org', 'acme', '--name', 'k', '--scopes', 'read,sessions:write']
-  const { key } = await runJson(made, env)
-  client = { ...env, CLOUD_ANALYTICS_SERVER: server.url, CLOUD_ANALYTICS_KEY: key }
-}, SLOW_MS)
-afterAll(async () => {
-  await server.end()
-  await database.drop()
-  folder.remove()
-})
+const database = await testsDatabase()
+const env = { DATA_DIR: folder.path, DATABASE_URL: database.url, HOME: folder.path }
+await runJson(['org', 'create', '--slug', 'acme', '--name', 'Acme', '--plan', 'cloud_enterprise'], env)
+const server = await testsServer('serve', env)
+const made = ['key', 'create', '--org', 'acme', '--name', 'k', '--scopes', 'read,sessions:write']
+const { key } = await runJson(made, env)
+const client = { ...env, CLOUD_ANALYTICS_SERVER: server.url, CLOUD_ANALYTICS_KEY: key }
 
 function session(id: string): string {
   const message = { id: `${id}-m`, role: 'assistant', model: 'claude-sonnet-4-5', content: [], usage: {} }

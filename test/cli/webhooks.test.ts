@@ -7,7 +7,8 @@ import { claim } from '../../src/webhooks/outbox/claim.ts'
 import { CHANNEL } from '../../src/webhooks/outbox/events.ts'
 import { signedHeaders } from '../../src/webhooks/signing/signature.ts'
 import { bodyOf, client, testApp } from '../support/api.ts'
-import { readUntil, run, runJson, scratchFolder, startProgram } from '../support/cli.ts'
+import { scratchFolder } from '../support/at-end.ts'
+import { readUntil, run, runJson, startProgram } from '../support/cli.ts'
 import { testsDatabase } from '../support/postgres.ts'
 import { addDeliveries, addEndpoint, LIMITS, result, settleAll } from '../support/webhook-rows.ts'
 
@@ -33,8 +34,9 @@ const signed = (secret: string, body: string, at = new Date(), prefix = 'X-Servi
     at,
   })
 
+const database = await testsDatabase()
+
 describe('endpoints and deliveries', () => {
-  const database = testsDatabase()
   let env: { DATA_DIR: string; DATABASE_URL: string }
   let orgId = ''
   let endpoint = ''
@@ -76,20 +78,16 @@ describe('endpoints and deliveries', () => {
     'list without --org asks the server of the login',
     async () => {
       const app = testApp(database.sql)
-      const server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: (request) => app.handle(request) })
+      using server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: (request) => app.handle(request) })
       const withKey = async (scope: 'webhooks' | 'read') => ({
         ...NOWHERE,
         CLOUD_ANALYTICS_SERVER: `http://127.0.0.1:${server.port}`,
         CLOUD_ANALYTICS_KEY: (await createKey(database.sql, orgId, { name: 'test', scopes: [scope] })).key,
       })
-      try {
-        const listed = await runJson(['webhook', 'list'], await withKey('webhooks'))
-        expect(listed).toEqual(await byApi('/v1/webhooks'))
-        const told = await run(['webhook', 'list'], await withKey('read'))
-        expect(told).toMatchObject({ code: 1, stderr: expect.stringContaining('webhooks') })
-      } finally {
-        await server.stop(true)
-      }
+      const listed = await runJson(['webhook', 'list'], await withKey('webhooks'))
+      expect(listed).toEqual(await byApi('/v1/webhooks'))
+      const told = await run(['webhook', 'list'], await withKey('read'))
+      expect(told).toMatchObject({ code: 1, stderr: expect.stringContaining('webhooks') })
       const both = ['webhook', 'list', '--org', 'acme', '--server', 'http://127.0.0.1:9']
       expect((await run(both, env)).code).toBe(2)
     },

@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from 'bun:test'
 import { copyRows } from '../../src/database/copy.ts'
 import { testsDatabase } from '../support/postgres.ts'
 
-const db = testsDatabase()
+const db = await testsDatabase()
 beforeAll(async () => {
   await db.sql`create table copied (org_id text, id integer primary key check (id > 0), text text)`
 })

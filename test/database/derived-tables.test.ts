@@ -9,7 +9,7 @@ import { findDifferences, testsDatabase } from '../support/postgres.ts'
 // Several organizations in one statement, each against its own data.
 
 const ORGANIZATIONS = 5
-const database = testsDatabase()
+const database = await testsDatabase()
 const ids: string[] = []
 
 beforeAll(async () => {

@@ -7,7 +7,7 @@ import { connect, type Sql } from '../../src/database/client.ts'
 import { eventually } from '../support/cli.ts'
 import { testsDatabase } from '../support/postgres.ts'
 
-const database = testsDatabase()
+const database = await testsDatabase()
 
 const open = (max: number, url = database.url, oneByOne = false) =>
   connect({ url }, { max, applicationName: 'test-driver', oneByOne })

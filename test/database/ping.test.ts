@@ -1,20 +1,14 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { connect } from '../../src/database/client.ts'
 import { createPing } from '../../src/database/pools/ping.ts'
+import { atEnd } from '../support/at-end.ts'
 import { eventually } from '../support/cli.ts'
-import { type TestDatabase, testDatabase } from '../support/postgres.ts'
-import { type SilentProxy, silentProxy } from '../support/silent-proxy.ts'
+import { testsDatabase } from '../support/postgres.ts'
+import { silentProxy } from '../support/silent-proxy.ts'
 
-let database: TestDatabase
-let proxy: SilentProxy
-beforeAll(async () => {
-  database = await testDatabase()
-  proxy = await silentProxy(database.url)
-})
-afterAll(async () => {
-  proxy.close()
-  await database.drop()
-})
+const database = await testsDatabase()
+const proxy = await silentProxy(database.url)
+atEnd(proxy.close)
 
 const open = () => connect({ url: proxy.url }, { max: 1, applicationName: 'test' })
 

@@ -7,7 +7,7 @@ import { testsDatabase } from '../support/postgres.ts'
 
 // Each read has a connection of its organization's half, whatever route or tool it is for.
 
-const database = testsDatabase()
+const database = await testsDatabase()
 let held: Tenant
 let other: Tenant
 const all = { scopes: [...SCOPES] }

@@ -14,7 +14,7 @@ import { testsDatabase } from '../support/postgres.ts'
 import { certificate } from '../support/raw-receiver.ts'
 import { silentProxy } from '../support/silent-proxy.ts'
 
-const database = testsDatabase()
+const database = await testsDatabase()
 
 test('statements over half-open connections fail, and the next statement succeeds', async () => {
   const proxy = await silentProxy(database.url)

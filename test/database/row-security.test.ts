@@ -1,26 +1,22 @@
-import { beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { findStanding } from '../../src/accounts/people/visibility-queries.ts'
 import { leaseRequests } from '../../src/http/rate-windows.ts'
-import { client, jsonPost, type Tenant, tenant, testApp } from '../support/api.ts'
+import { client, jsonPost, tenant, testApp } from '../support/api.ts'
 import { testsDatabase } from '../support/postgres.ts'
 import { memberRecord } from '../support/records.ts'
 import { asOrganization, asOwner, hasRowSecurity } from '../support/rls.ts'
 
 // The row level security by which all tests of the API find statements that read another organization's rows.
 
-const database = testsDatabase()
-let own: Tenant
-let other: Tenant
-beforeAll(async () => {
-  own = await tenant(database.sql)
-  other = await tenant(database.sql)
-  const records = [
-    { type: 'session', id: 'sess_1', project_name: 'web', created_at: '2026-11-15T00:00:00Z' },
-    memberRecord('ada'),
-  ]
-  const sent = await client(testApp(database.sql), other.key)('/v1/sync', jsonPost({ records }))
-  expect(sent.status, await sent.text()).toBe(200)
-})
+const database = await testsDatabase()
+const own = await tenant(database.sql)
+const other = await tenant(database.sql)
+const records = [
+  { type: 'session', id: 'sess_1', project_name: 'web', created_at: '2026-11-15T00:00:00Z' },
+  memberRecord('ada'),
+]
+const sent = await client(testApp(database.sql), other.key)('/v1/sync', jsonPost({ records }))
+expect(sent.status, await sent.text()).toBe(200)
 
 const ids = () => database.sql`select s.id from sessions s`
 

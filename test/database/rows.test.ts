@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { unnest } from '../../src/database/rows.ts'
 import { testsDatabase } from '../support/postgres.ts'
 
-const database = testsDatabase()
+const database = await testsDatabase()
 
 const ROW = {
   id: 'a',

@@ -1,20 +1,15 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { OperatorError } from '../../src/base/errors.ts'
 import { VERSION_AND_COMMIT } from '../../src/base/version.ts'
 import { describeSchema } from '../../src/build/catalog-queries.ts'
 import { statementsOf } from '../../src/database/citus.ts'
 import { MIGRATIONS, migrate } from '../../src/database/migrate.ts'
-import { emptyDatabase, plainDatabase, silent, type TestDatabase } from '../support/postgres.ts'
+import { emptyDatabase, plainDatabase, silent, testsDatabase } from '../support/postgres.ts'
 
 const FOLDER = `${import.meta.dir}/../../src/database/migrations`
 
-let database: TestDatabase
-let file: string
-beforeAll(async () => {
-  database = await plainDatabase()
-  file = await Bun.file(`${import.meta.dir}/../../src/database/schema.sql`).text()
-})
-afterAll(() => database.drop())
+const database = await testsDatabase(plainDatabase)
+const file = await Bun.file(`${import.meta.dir}/../../src/database/schema.sql`).text()
 
 /** Without the lines of comment at the top. */
 const statements = (text: string) => text.replace(/^(--.*\n)+\n/, '')

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { seedBudget, seedMembers } from '../../bench/support/members.ts'
 import { mostRead } from '../../bench/support/plans.ts'
 import { loadPricer } from '../../src/analysis/scoring/prices.ts'
@@ -17,7 +17,7 @@ import { getSecurity } from '../../src/features/security/queries.ts'
 import { seed } from '../../src/server/seed/seed.ts'
 import { writeRecords } from '../../src/server/sync/write.ts'
 import { tenant } from '../support/api.ts'
-import { plainDatabase, type TestDatabase } from '../support/postgres.ts'
+import { plainDatabase, testsDatabase } from '../support/postgres.ts'
 import { pullRecord } from '../support/records.ts'
 
 // Holds the reads of security, audit, risk, team and badges to the rules of sessions.test.ts: of the tables that grow
@@ -28,33 +28,24 @@ const TODAY = '2026-11-15'
 const NOW = new Date(`${TODAY}T12:00:00.000Z`)
 const DAYS = 30
 const AMOUNTS = { sessions: 3_000, audit: 3_000, risk: 1_500, commits: 1_000, projects: 3 }
-/** 6 s on an idle machine. */
-const SEEDING_MS = 60_000
 const PAGE = 50
 const RECENT_SESSIONS = 10
 const MEMBERS = 12
 /** Among the 25 people who commit, those who are no members have the name in their latest commit. */
 const OTHER_AUTHORS = 13
+const BRANCH_SESSIONS = 20
 const MONTH = { date_from: '2026-10-25', date_to: '2026-11-08' }
 /** The queries take no more from one day than its sessions, audit entries or scores. */
 const FULLEST_DAY = 2 * (AMOUNTS.sessions / DAYS)
 
-let database: TestDatabase
-let orgId: string
-let slug: string
-
-beforeAll(async () => {
-  database = await plainDatabase()
-  const { sql } = database
-  ;({ orgId } = await tenant(sql))
-  const other = await tenant(sql)
-  slug = await slugOf(sql)
-  await fill(sql, orgId, 1)
-  await fill(sql, other.orgId, 2)
-  await updateOrganization(sql, slug, { badges: { visibility: 'public' } })
-}, SEEDING_MS)
-
-afterAll(() => database.drop())
+const database = await testsDatabase(plainDatabase)
+const { sql } = database
+const { orgId } = await tenant(sql)
+const other = await tenant(sql)
+const slug = await slugOf(sql)
+await fill(sql, orgId, 1)
+await fill(sql, other.orgId, 2)
+await updateOrganization(sql, slug, { badges: { visibility: 'public' } })
 
 async function slugOf(sql: Sql): Promise<string> {
   const [row] = await sql<{ slug: string }[]>`select o.slug from organizations o where o.org_id = ${orgId}`
@@ -67,8 +58,6 @@ async function fill(sql: Sql, id: string, number: number): Promise<void> {
   await seed(deps, id, plan)
   await writeRecords(deps, id, [...seedMembers(NOW), seedBudget(NOW, DAYS), ...pullRequestWithSessions()])
 }
-
-const BRANCH_SESSIONS = 20
 
 /** A pull request with sessions of its branch, half of them linked to it too. */
 function pullRequestWithSessions(): object[] {

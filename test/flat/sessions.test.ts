@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { seedMembers } from '../../bench/support/members.ts'
 import { mostRead } from '../../bench/support/plans.ts'
 import { loadPricer } from '../../src/analysis/scoring/prices.ts'
@@ -12,7 +12,7 @@ import { getSession, listSessions } from '../../src/features/sessions/queries.ts
 import { seed } from '../../src/server/seed/seed.ts'
 import { writeRecords } from '../../src/server/sync/write.ts'
 import { tenant } from '../support/api.ts'
-import { plainDatabase, type TestDatabase } from '../support/postgres.ts'
+import { plainDatabase, testsDatabase } from '../support/postgres.ts'
 
 // No query of these routes reads more sessions than its page and one day of them, whatever plan PostgreSQL makes.
 
@@ -20,36 +20,26 @@ const NOW = new Date('2026-11-15T12:00:00.000Z')
 const TODAY = '2026-11-15'
 /** More than are sorted, when they are of some days and sorted by cost or turns. */
 const SESSIONS = 6_000
-/** 4 s on an idle machine. */
-const SEEDING_MS = 90_000
 const PAGE = 50
 const LAST = SESSIONS / PAGE
 const MONTH = { date_from: '2026-10-25', date_to: '2026-11-08' }
 
-let database: TestDatabase
-let orgId: string
-let fullestDay: number
-
-beforeAll(async () => {
-  database = await plainDatabase()
-  const { sql } = database
-  ;({ orgId } = await tenant(sql))
-  const other = await tenant(sql)
-  const plan = { sessions: SESSIONS, projects: 3, days: 60, seed: 1, today: '2026-11-15' }
-  const deps = { sql, now: () => NOW, pricer: async () => loadPricer({}), storeContent: false }
-  await seed(deps, orgId, plan)
-  await seed(deps, other.orgId, { ...plan, seed: 2 })
-  // commits of a scratch server are flushed later: until then VACUUM marks no page as visible to all
-  await sql`checkpoint`
-  // autovacuum would do the same at some moment between the tests, and plans depend on it
-  await sql`vacuum analyze`
-  const [row] = await sql<{ fullest: number }[]>`
-    select max(d.sessions)::int as fullest
-    from (select count(*) as sessions from sessions s where s.org_id = ${orgId} group by s.day) d`
-  fullestDay = row?.fullest ?? 0
-}, SEEDING_MS)
-
-afterAll(() => database.drop())
+const database = await testsDatabase(plainDatabase)
+const { sql } = database
+const { orgId } = await tenant(sql)
+const other = await tenant(sql)
+const plan = { sessions: SESSIONS, projects: 3, days: 60, seed: 1, today: '2026-11-15' }
+const deps = { sql, now: () => NOW, pricer: async () => loadPricer({}), storeContent: false }
+await seed(deps, orgId, plan)
+await seed(deps, other.orgId, { ...plan, seed: 2 })
+// commits of a scratch server are flushed later: until then VACUUM marks no page as visible to all
+await sql`checkpoint`
+// autovacuum would do the same at some moment between the tests, and plans depend on it
+await sql`vacuum analyze`
+const [row] = await sql<{ fullest: number }[]>`
+  select max(d.sessions)::int as fullest
+  from (select count(*) as sessions from sessions s where s.org_id = ${orgId} group by s.day) d`
+const fullestDay = row?.fullest ?? 0
 
 const listed = (options: Partial<SessionListQuery>) => () =>
   listSessions(database.sql, orgId, {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { mostRead } from '../../bench/support/plans.ts'
 import type { Sql } from '../../src/database/client.ts'
 import { getHistory, listDeliveries } from '../../src/webhooks/deliveries/history-queries.ts'
@@ -6,7 +6,7 @@ import type { DeliveryListQuery } from '../../src/webhooks/deliveries/model.ts'
 import { countUndelivered } from '../../src/webhooks/outbox/redeliver.ts'
 import { getEndpoint, listEndpoints } from '../../src/webhooks/queries.ts'
 import { tenant } from '../support/api.ts'
-import { plainDatabase, type TestDatabase } from '../support/postgres.ts'
+import { plainDatabase, testsDatabase } from '../support/postgres.ts'
 import { addEndpoint, countsOf } from '../support/webhook-rows.ts'
 
 // Holds the history of webhooks to the rules of sessions.test.ts: no query reads more deliveries than its page and
@@ -21,24 +21,17 @@ const FAILED = DELIVERIES / 10
 const PAGE = 50
 const LAST = DELIVERIES / PAGE
 
-let database: TestDatabase
-let orgId: string
-let endpoint: string
-
-beforeAll(async () => {
-  database = await plainDatabase()
-  const { sql } = database
-  ;({ orgId } = await tenant(sql))
-  const other = await tenant(sql)
-  endpoint = await addEndpoint(sql, orgId)
-  for (const [owner, id] of [
-    [orgId, endpoint],
-    [orgId, await addEndpoint(sql, orgId)],
-    [other.orgId, await addEndpoint(sql, other.orgId)],
-  ] as const)
-    await fill(sql, owner, id)
-})
-afterAll(() => database.drop())
+const database = await testsDatabase(plainDatabase)
+const { sql } = database
+const { orgId } = await tenant(sql)
+const other = await tenant(sql)
+const endpoint = await addEndpoint(sql, orgId)
+for (const [owner, id] of [
+  [orgId, endpoint],
+  [orgId, await addEndpoint(sql, orgId)],
+  [other.orgId, await addEndpoint(sql, other.orgId)],
+] as const)
+  await fill(sql, owner, id)
 
 /** Deliveries evenly over the days, of ten one failed and one waiting, each with an attempt. */
 async function fill(sql: Sql, owner: string, id: string): Promise<void> {

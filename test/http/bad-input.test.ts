@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { bodyOf, client, jsonPost, repeatingClient, tenant, testApp } from '../support/api.ts'
 import { changeOf, v1Routes } from '../support/isolation/routes.ts'
 import { testsDatabase } from '../support/postgres.ts'
@@ -6,22 +6,22 @@ import { sessionRecord } from '../support/records.ts'
 
 // Whatever is asked: the right status and code, the limit's headers, and the next request is served as before.
 
-const db = testsDatabase()
-let ask: ReturnType<typeof client>
+const db = await testsDatabase()
 const errors: string[] = []
-beforeAll(async () => {
-  const plenty = { cloud_pro: 1e6, cloud_team: 1e6, cloud_enterprise: 1e6 }
-  const note = (message: string) => errors.push(message)
-  const log = {
-    debug: note,
-    info: () => {},
-    all: () => {},
-    warn: note,
-    error: note,
-    rarely: (_level: string, message: string) => note(message),
-  }
-  ask = repeatingClient(testApp(db.sql, { log, config: { rateLimits: plenty } }), (await tenant(db.sql)).key)
-})
+const plenty = { cloud_pro: 1e6, cloud_team: 1e6, cloud_enterprise: 1e6 }
+const note = (message: string) => errors.push(message)
+const log = {
+  debug: note,
+  info: () => {},
+  all: () => {},
+  warn: note,
+  error: note,
+  rarely: (_level: string, message: string) => note(message),
+}
+const ask = repeatingClient(
+  testApp(db.sql, { log, config: { rateLimits: plenty } }),
+  (await tenant(db.sql)).key,
+)
 
 const CODES: Record<number, string> = { 400: 'VALIDATION_ERROR', 404: 'NOT_FOUND', 414: 'VALIDATION_ERROR' }
 

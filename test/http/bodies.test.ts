@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { readBody } from '../../src/http/body.ts'
 import { createGate } from '../../src/http/queues/gate.ts'
@@ -8,17 +8,14 @@ import { testsDatabase } from '../support/postgres.ts'
 const MIB = 1024 * 1024
 const EMPTY = '{"records":[]}'
 
-const db = testsDatabase()
-let ask: ReturnType<typeof client>
-beforeAll(async () => {
-  ask = client(
-    testApp(db.sql, {
-      gate: createGate({ waitMs: 120_000 }),
-      config: { rateLimits: { cloud_pro: 1e6, cloud_team: 1e6, cloud_enterprise: 1e6 } },
-    }),
-    (await tenant(db.sql)).key,
-  )
-})
+const db = await testsDatabase()
+const ask = client(
+  testApp(db.sql, {
+    gate: createGate({ waitMs: 120_000 }),
+    config: { rateLimits: { cloud_pro: 1e6, cloud_team: 1e6, cloud_enterprise: 1e6 } },
+  }),
+  (await tenant(db.sql)).key,
+)
 
 type Body = string | Uint8Array<ArrayBuffer> | ReadableStream
 const post = async (body: Body | null, headers: Record<string, string> = {}) => {

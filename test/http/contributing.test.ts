@@ -3,15 +3,15 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Api } from '../../src/http/api.ts'
 import { tenant } from '../support/api.ts'
-import { scratchFolder } from '../support/cli.ts'
+import { testsFolder } from '../support/at-end.ts'
 import { testsDatabase } from '../support/postgres.ts'
 import { smallApp } from './small-app.ts'
 
 // Runs the list that CONTRIBUTING.md shows, as it stands there.
 
 const ROOT = join(import.meta.dir, '../..')
-const database = testsDatabase()
-const folder = scratchFolder()
+const database = await testsDatabase()
+const folder = testsFolder()
 
 test('the list of CONTRIBUTING.md has a filter, pages and CSV', async () => {
   const page = readFileSync(join(ROOT, 'CONTRIBUTING.md'), 'utf8')

@@ -8,7 +8,7 @@ import { bodyOf, client, jsonPost, tenant, testApp } from '../support/api.ts'
 import { testsDatabase } from '../support/postgres.ts'
 import { smallApp } from './small-app.ts'
 
-const db = testsDatabase()
+const db = await testsDatabase()
 
 test('with the database away every route is 503, with the limit’s headers, and says when to try again', async () => {
   const sql = connect(

@@ -1,8 +1,7 @@
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { SCOPES } from '../../src/accounts/keys/model.ts'
 import { createKey } from '../../src/accounts/keys/queries.ts'
 import { updateOrganization } from '../../src/features/organization/queries.ts'
-import type { App } from '../../src/server/app.ts'
 import { client, repeatingClient, type Tenant, tenant, testApp } from '../support/api.ts'
 import { namesOf, recordsOf, storeWebhook } from '../support/isolation/records.ts'
 import {
@@ -38,9 +37,7 @@ interface Hiding {
   boundId: string
 }
 
-const database = testsDatabase()
-let app: App
-let hiding: Hiding
+const database = await testsDatabase()
 /** Without a database, for the declarations. */
 const routes = v1Routes(testApp(undefined as never)).filter((route) => !isStream(route))
 
@@ -80,10 +77,8 @@ async function hidingOrganization(): Promise<Hiding> {
   return { owner, narrow: { ...owner, keyId, key }, boundId: bound.id }
 }
 
-beforeAll(async () => {
-  app = testApp(database.sql, { now: () => NOW, config: { rateLimits: PLENTY } })
-  hiding = await hidingOrganization()
-})
+const app = testApp(database.sql, { now: () => NOW, config: { rateLimits: PLENTY } })
+const hiding = await hidingOrganization()
 
 /** The parts of a response that may name somebody. */
 const shown = async (response: Response) => ({

@@ -5,7 +5,7 @@ import { connect } from '../../src/database/client.ts'
 import { bodyOf, client, tenant, testApp } from '../support/api.ts'
 import { testsDatabase } from '../support/postgres.ts'
 
-const db = testsDatabase()
+const db = await testsDatabase()
 
 const asker = async (options = {}) => client(testApp(db.sql), (await tenant(db.sql, options)).key)
 

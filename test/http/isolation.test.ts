@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { SYSTEM } from '../../src/accounts/audit-log/append.ts'
 import { RECORD_SCHEMAS } from '../../src/analysis/records/records.ts'
 import { inOrganization } from '../../src/database/org-lock.ts'
@@ -25,7 +25,7 @@ import {
   v1Routes,
   valuesIn,
 } from '../support/isolation/routes.ts'
-import { plainDatabase, type TestDatabase } from '../support/postgres.ts'
+import { plainDatabase, testsDatabase } from '../support/postgres.ts'
 
 // Nothing that an organization holds shows in what another one is answered, and a value of another organization is
 // answered as one that nobody has. Holds for every route: those that read are taken from their declarations; a new one that
@@ -42,12 +42,6 @@ const MINE = namesOf('mmmm')
 // Times without anything of mine around, and after all of it in every order.
 const THEIRS = namesOf('tttt', { day: '2025-11-12', micros: '123456', pr: '7001' })
 const RANDOM = namesOf('uuuu', { day: '2025-11-13', micros: '654321', pr: '7002' })
-
-let database: TestDatabase
-let app: App
-let mine: Tenant
-let theirs: Tenant
-let before: Map<string, string>
 
 /** An instance that remembers nothing; each leases a part of the minute's requests anew. */
 const freshApp = (): App => testApp(database.sql, { now: () => NOW, config: { rateLimits: PLENTY } })
@@ -123,21 +117,18 @@ const changeBadges = async (slug: string, options: Record<string, string>) => {
   return await inOrganization(database.sql, id, (tx) => replaceBadgeToken(tx, id, SYSTEM))
 }
 
-beforeAll(async () => {
-  database = await plainDatabase()
-  mine = await tenant(database.sql, { scopes: SCOPES })
-  theirs = await tenant(database.sql, { scopes: SCOPES })
-  app = freshApp()
-  expect(await (await post(mine, recordsOf(MINE))).json()).toMatchObject({ created: 17 })
-  await storeWebhook(database.sql, mine.orgId, MINE)
-  before = await allTexts(mine, MINE)
-  // The other one holds the same things by the same names, with other amounts, and more of its own.
-  for (const names of [MINE, THEIRS]) {
-    expect(await (await post(theirs, recordsOf(names, 3))).json()).toMatchObject({ received: 17 })
-    await storeWebhook(database.sql, theirs.orgId, names, 3)
-  }
-})
-afterAll(() => database.drop())
+const database = await testsDatabase(plainDatabase)
+const mine = await tenant(database.sql, { scopes: SCOPES })
+const theirs = await tenant(database.sql, { scopes: SCOPES })
+const app = freshApp()
+expect(await (await post(mine, recordsOf(MINE))).json()).toMatchObject({ created: 17 })
+await storeWebhook(database.sql, mine.orgId, MINE)
+const before = await allTexts(mine, MINE)
+// The other one holds the same things by the same names, with other amounts, and more of its own.
+for (const names of [MINE, THEIRS]) {
+  expect(await (await post(theirs, recordsOf(names, 3))).json()).toMatchObject({ received: 17 })
+  await storeWebhook(database.sql, theirs.orgId, names, 3)
+}
 
 test('every route, parameter and kind of record is covered', () => {
   const [declared, plain] = [declaredRoutes(app), plainRoutes(app)]

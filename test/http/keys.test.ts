@@ -14,7 +14,7 @@ import { updateOrganization } from '../../src/features/organization/queries.ts'
 import { bodyOf, client, jsonPost, tenant, testApp } from '../support/api.ts'
 import { testsDatabase } from '../support/postgres.ts'
 
-const db = testsDatabase()
+const db = await testsDatabase()
 
 describe('the form of a key', () => {
   test('is that of the contract, and a made key parses', () => {

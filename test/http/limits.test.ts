@@ -8,7 +8,7 @@ import { leaseRequests } from '../../src/http/rate-windows.ts'
 import { bodyOf, client, limitOf, tenant, testApp } from '../support/api.ts'
 import { testsDatabase } from '../support/postgres.ts'
 
-const db = testsDatabase()
+const db = await testsDatabase()
 
 /** A clock that stands at 12 s past a minute until it is moved. */
 const frozen = () => {

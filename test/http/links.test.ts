@@ -1,6 +1,6 @@
-import { beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { linkOf } from '../../src/http/answers.ts'
-import { client, jsonPost, repeatingClient, type Tenant, tenant, testApp } from '../support/api.ts'
+import { client, jsonPost, repeatingClient, tenant, testApp } from '../support/api.ts'
 import { namesOf, storeWebhook } from '../support/isolation/records.ts'
 import { testsDatabase } from '../support/postgres.ts'
 import { sessionRecord } from '../support/records.ts'
@@ -9,26 +9,22 @@ import { sessionRecord } from '../support/records.ts'
 
 const SESSIONS = 7
 const names = namesOf('linked')
-const db = testsDatabase()
-let own: Tenant
-let ask: ReturnType<typeof client>
+const db = await testsDatabase()
 
-beforeAll(async () => {
-  own = await tenant(db.sql, { scopes: ['read', 'write', 'webhooks'] })
-  ask = repeatingClient(testApp(db.sql), own.key)
-  const records = Array.from({ length: SESSIONS }, (_, n) =>
-    sessionRecord(`sess_${n}`, {
-      project_name: 'a & b',
-      created_at: `2026-01-0${n + 1}T12:00:00Z`,
-      security_metadata: {
-        findings: [{ rule_id: 'r', category: 'c', severity: 'low', title: 't', file: `src/${n}.ts` }],
-      },
-    }),
-  )
-  const sent = await ask('/v1/sync', jsonPost({ records }))
-  expect(sent.status).toBe(200)
-  await storeWebhook(db.sql, own.orgId, names)
-})
+const own = await tenant(db.sql, { scopes: ['read', 'write', 'webhooks'] })
+const ask = repeatingClient(testApp(db.sql), own.key)
+const records = Array.from({ length: SESSIONS }, (_, n) =>
+  sessionRecord(`sess_${n}`, {
+    project_name: 'a & b',
+    created_at: `2026-01-0${n + 1}T12:00:00Z`,
+    security_metadata: {
+      findings: [{ rule_id: 'r', category: 'c', severity: 'low', title: 't', file: `src/${n}.ts` }],
+    },
+  }),
+)
+const sent = await ask('/v1/sync', jsonPost({ records }))
+expect(sent.status).toBe(200)
+await storeWebhook(db.sql, own.orgId, names)
 
 /** The targets of a Link header by relation. */
 const linksOf = (response: Response): Record<string, string> =>

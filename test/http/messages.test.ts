@@ -1,16 +1,13 @@
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { bodyOf, client, jsonInit, tenant, testApp } from '../support/api.ts'
 import { testsDatabase } from '../support/postgres.ts'
 
 // A bad request is explained in the same words for query, body and record: "must be …", "is required", "is not a
 // known field". Forms are shown by an example, and all problems of the query, else of the body, are named at once, up to 20.
 
-const db = testsDatabase()
-let ask: ReturnType<typeof client>
-beforeAll(async () => {
-  const { key } = await tenant(db.sql, { scopes: ['read', 'write', 'audit:write', 'webhooks'] })
-  ask = client(testApp(db.sql), key)
-})
+const db = await testsDatabase()
+const { key } = await tenant(db.sql, { scopes: ['read', 'write', 'audit:write', 'webhooks'] })
+const ask = client(testApp(db.sql), key)
 
 /** Returns the problems by field; the error's text has to say the same. */
 async function wrong(path: string, body?: unknown, method = 'POST'): Promise<Record<string, string>> {

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 import Ajv from 'ajv/dist/2020'
 import addFormats from 'ajv-formats'
@@ -6,7 +6,7 @@ import { loadPricer } from '../../src/analysis/scoring/prices.ts'
 import { connect } from '../../src/database/client.ts'
 import { createComponents } from '../../src/http/openapi/schema.ts'
 import { EVENT_NAMES } from '../../src/webhooks/outbox/catalogue.ts'
-import { client, jsonPost, type Tenant, tenant, testApp } from '../support/api.ts'
+import { client, jsonPost, tenant, testApp } from '../support/api.ts'
 import { namesOf, storeWebhook } from '../support/isolation/records.ts'
 import { testsDatabase } from '../support/postgres.ts'
 import { memberRecord, sessionRecord } from '../support/records.ts'
@@ -71,31 +71,20 @@ const SAMPLE = [
   { type: 'budget', month: '2026-01', limit: 100 },
 ]
 
-const db = testsDatabase()
-let text: string
-let document: OpenApi
-let operations: { method: string; path: string; operation: Operation }[]
-let own: Tenant
-let key: string
+const db = await testsDatabase()
 const make = (over: Parameters<typeof testApp>[1] = {}) => testApp(db.sql, { pricer: loadPricer, ...over })
-let app: ReturnType<typeof make>
-
-beforeAll(async () => {
-  app = make()
-  text = await (await client(app)('/docs/json')).text()
-  document = JSON.parse(text)
-  for (const [name, schema] of Object.entries(document.components.schemas))
-    ajv.addSchema(withNames(schema), name)
-  operations = Object.entries(document.paths).flatMap(([path, item]) =>
-    Object.entries(item)
-      .filter(([method]) => method !== 'servers')
-      .map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
-  )
-  own = await tenant(db.sql, { scopes: ['read', 'write', 'audit:write', 'webhooks', 'admin'] })
-  key = own.key
-  const answer = await client(app, key)('/v1/sync', jsonPost({ records: SAMPLE }))
-  expect(answer.status).toBe(200)
-})
+const app = make()
+const text = await (await client(app)('/docs/json')).text()
+const document: OpenApi = JSON.parse(text)
+const operations = Object.entries(document.paths).flatMap(([path, item]) =>
+  Object.entries(item)
+    .filter(([method]) => method !== 'servers')
+    .map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
+)
+const own = await tenant(db.sql, { scopes: ['read', 'write', 'audit:write', 'webhooks', 'admin'] })
+const key = own.key
+const answer = await client(app, key)('/v1/sync', jsonPost({ records: SAMPLE }))
+expect(answer.status).toBe(200)
 
 const ajv = new Ajv({ strict: false, allErrors: true })
 addFormats(ajv)
@@ -103,6 +92,8 @@ addFormats(ajv)
 /** The schema, which refers to those of the document by their names alone: each is compiled once. */
 const withNames = (schema: object): object =>
   JSON.parse(JSON.stringify(schema).replaceAll('#/components/schemas/', ''))
+for (const [name, schema] of Object.entries(document.components.schemas))
+  ajv.addSchema(withNames(schema), name)
 
 const compiled = new Map<string, ReturnType<typeof ajv.compile>>()
 

@@ -1,4 +1,4 @@
-import { beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { client, tenant, testApp } from '../support/api.ts'
 import { changeOf, type Route, v1Routes } from '../support/isolation/routes.ts'
 import { testsDatabase } from '../support/postgres.ts'
@@ -11,19 +11,14 @@ const ONE = { cloud_pro: 1, cloud_team: 1, cloud_enterprise: 1 }
 const NARROW = [['audit:write'], ['audit:read']]
 const EVERYTHING = ['read', 'write', 'audit:write', 'webhooks', 'admin', 'ingest']
 
-const db = testsDatabase()
-let app: ReturnType<typeof testApp>
-let anonymous: ReturnType<typeof client>
-let routes: Route[]
+const db = await testsDatabase()
 
-beforeAll(async () => {
-  app = testApp(db.sql, { config: { rateLimits: PLENTY } })
-  // each request is in a minute of its own: an address has 60 a minute
-  let minute = 0
-  anonymous = client(testApp(db.sql, { now: () => new Date(Date.UTC(2026, 10, 15, 12, minute++)) }))
-  routes = v1Routes(app)
-  expect(routes.length).toBeGreaterThan(50)
-})
+const app = testApp(db.sql, { config: { rateLimits: PLENTY } })
+// each request is in a minute of its own: an address has 60 a minute
+let minute = 0
+const anonymous = client(testApp(db.sql, { now: () => new Date(Date.UTC(2026, 10, 15, 12, minute++)) }))
+const routes = v1Routes(app)
+expect(routes.length).toBeGreaterThan(50)
 
 /** Nothing has these ids. */
 const placed = (path: string) => path.replace(':month', '2020-01').replace(/:\w+/g, 'nothing_here')

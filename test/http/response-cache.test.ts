@@ -12,7 +12,7 @@ import { bodyOf, client, jsonPost, limitOf, type Tenant, tenant, testApp } from 
 import { eventually } from '../support/cli.ts'
 import { testsDatabase } from '../support/postgres.ts'
 
-const database = testsDatabase()
+const database = await testsDatabase()
 
 let made = 0
 const session = (project = 'p') => {

@@ -7,7 +7,7 @@ import { tenant } from '../support/api.ts'
 import { testsDatabase } from '../support/postgres.ts'
 import { smallApp } from './small-app.ts'
 
-const database = testsDatabase()
+const database = await testsDatabase()
 
 const Count = Type.Object({ count: Type.Integer() })
 const described = (operationId: string) => ({ operationId, summary: 'Count' })

@@ -1,28 +1,21 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import net from 'node:net'
 import { Elysia } from 'elysia'
 import { makeKey } from '../../src/accounts/keys/form.ts'
 import { OperatorError } from '../../src/base/errors.ts'
-import { type HttpServer, listen } from '../../src/http/listen.ts'
+import { listen } from '../../src/http/listen.ts'
 import { tenant, testApp } from '../support/api.ts'
-import { silent, type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { atEnd } from '../support/at-end.ts'
+import { silent, testsDatabase } from '../support/postgres.ts'
 
 // Over real sockets, with bytes that no HTTP client would send.
 
 const PLACE = { host: '127.0.0.1', port: 0 }
 
-let db: TestDatabase
-let server: HttpServer
-let key: string
-beforeAll(async () => {
-  db = await testDatabase()
-  server = listen(testApp(db.sql), PLACE, silent)
-  key = (await tenant(db.sql)).key
-})
-afterAll(async () => {
-  await server.stop()
-  await db.drop()
-})
+const db = await testsDatabase()
+const server = listen(testApp(db.sql), PLACE, silent)
+atEnd(server.stop)
+const key = (await tenant(db.sql)).key
 
 interface Connection {
   send(bytes: string | Uint8Array): void

@@ -1,17 +1,16 @@
 import { afterAll, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { VERSION } from '../../src/base/version.ts'
 import { compile } from '../../src/build/compile.ts'
 import { hostTarget } from '../../src/build/targets.ts'
+import { testsFolder } from '../support/at-end.ts'
 
 // The program without PostgreSQL, as it is built for systems that have none.
 
-const folder = mkdtempSync(join(tmpdir(), 'cloud-analytics-client-'))
+const folder = testsFolder().path
 afterAll(() => {
   delete process.env.REVISION
-  rmSync(folder, { recursive: true, force: true })
 })
 
 /** An image names its commit so: its sources have no history. */

@@ -1,18 +1,17 @@
-import { afterAll, expect, test } from 'bun:test'
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { expect, test } from 'bun:test'
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { installerOf, releaseName, releaseUrl } from '../../src/build/release.ts'
 import { makeSbom } from '../../src/build/sbom.ts'
 import { hostTarget, TARGETS } from '../../src/build/targets.ts'
+import { testsFolder } from '../support/at-end.ts'
 
 // Packs a release and installs it as a user would. The executable is a script that prints its arguments and exits
 // with 7.
 
 const ROOT = join(import.meta.dir, '../..')
 const VERSION = '1.2.3'
-const folder = mkdtempSync(join(tmpdir(), 'cloud-analytics-packages-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const folder = testsFolder().path
 
 const executable = join(folder, releaseName(VERSION, hostTarget()))
 writeFileSync(executable, '#!/bin/sh\nprintf "%s|" "$@"\nexit 7\n')

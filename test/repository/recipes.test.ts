@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { App } from '../../src/server/app.ts'
-import { client, type Tenant } from '../support/api.ts'
-import { eventually, scratchFolder } from '../support/cli.ts'
-import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { client } from '../support/api.ts'
+import { atEnd, testsFolder } from '../support/at-end.ts'
+import { eventually } from '../support/cli.ts'
+import { testsDatabase } from '../support/postgres.ts'
 import { given } from '../support/records.ts'
 import { asker, hooked, localApp } from '../support/webhook-api.ts'
 
@@ -27,47 +27,36 @@ const blockOf = (section: string, language: string): string => {
   return blocks[0] ?? ''
 }
 
-const folder = scratchFolder()
-let database: TestDatabase
-let app: App
-let owner: Tenant
-let server: ReturnType<typeof Bun.serve>
-let env: Record<string, string>
+const folder = testsFolder()
 
-beforeAll(async () => {
-  database = await testDatabase()
-  app = localApp(database)
-  owner = await hooked(database)
-  server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: (request) => app.handle(request) })
-  env = {
-    ...{ PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '' },
-    ...{ CLOUD_ANALYTICS_SERVER: server.url.origin, CLOUD_ANALYTICS_KEY: owner.key },
-  }
-  const session = (id: string, day: string, cost: number) => ({
-    ...{ type: 'session', id, project_name: 'shop', created_at: `${day}T10:00:00Z`, estimated_cost: cost },
-    ...{ user_email: 'ada@example.com', turns: 1 },
-  })
-  const { status } = await asker(app, owner.key)('POST', '/v1/sync', {
-    records: [
-      session('sess_december', '2025-12-31', 9),
-      ...Array.from({ length: 120 }, (_, index) =>
-        session(`sess_${index}`, `2026-01-${String(1 + (index % 31)).padStart(2, '0')}`, 0.5),
-      ),
-      given({ pr_number: 1, state: 'open' }),
-      given({ pr_number: 2, state: 'open', impact_score: 0, regression_score: 0 }),
-      given({ pr_number: 3, state: 'merged' }),
-    ],
-  })
-  expect(status).toBe(200)
-  mkdirSync(join(folder.path, 'node_modules'))
-  symlinkSync(join(ROOT, 'clients/node'), join(folder.path, 'node_modules/cloud-analytics-client'))
-  writeFileSync(join(folder.path, 'package.json'), '{"type":"module"}')
+const database = await testsDatabase()
+const app = localApp(database)
+const owner = await hooked(database)
+const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: (request) => app.handle(request) })
+atEnd(() => server.stop(true))
+const env = {
+  ...{ PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '' },
+  ...{ CLOUD_ANALYTICS_SERVER: server.url.origin, CLOUD_ANALYTICS_KEY: owner.key },
+}
+const session = (id: string, day: string, cost: number) => ({
+  ...{ type: 'session', id, project_name: 'shop', created_at: `${day}T10:00:00Z`, estimated_cost: cost },
+  ...{ user_email: 'ada@example.com', turns: 1 },
 })
-afterAll(async () => {
-  await server.stop(true)
-  await database.drop()
-  folder.remove()
+const { status } = await asker(app, owner.key)('POST', '/v1/sync', {
+  records: [
+    session('sess_december', '2025-12-31', 9),
+    ...Array.from({ length: 120 }, (_, index) =>
+      session(`sess_${index}`, `2026-01-${String(1 + (index % 31)).padStart(2, '0')}`, 0.5),
+    ),
+    given({ pr_number: 1, state: 'open' }),
+    given({ pr_number: 2, state: 'open', impact_score: 0, regression_score: 0 }),
+    given({ pr_number: 3, state: 'merged' }),
+  ],
 })
+expect(status).toBe(200)
+mkdirSync(join(folder.path, 'node_modules'))
+symlinkSync(join(ROOT, 'clients/node'), join(folder.path, 'node_modules/cloud-analytics-client'))
+writeFileSync(join(folder.path, 'package.json'), '{"type":"module"}')
 
 /** Runs a command to its end, which must be a good one. */
 async function run(cmd: string[], more: Record<string, string> = {}): Promise<void> {

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { compile } from '../../src/build/compile.ts'
-import { eventually, readUntil, runJson, type Serving, scratchFolder, serving } from '../support/cli.ts'
+import { scratchFolder } from '../support/at-end.ts'
+import { eventually, readUntil, runJson, type Serving, serving } from '../support/cli.ts'
 import { hasWine, makeWine, type Wine } from './wine.ts'
 
 // The commands of a client in the Windows program, run by wine; skipped where there is none.

@@ -128,6 +128,15 @@ interface AnyBody {
   pagination: Pagination
 }
 
+/** The body of an answer that must be 200. */
+// biome-ignore lint/suspicious/noExplicitAny: bodies have many shapes, and tests compare them with what is expected
+export async function got<Body = any>(asked: Promise<Response>): Promise<Body> {
+  const response = await asked
+  const text = await response.text()
+  if (response.status !== 200) throw new Error(`${response.status}: ${text}`)
+  return JSON.parse(text)
+}
+
 /** The response's body, typed as an error or a page. */
 export async function bodyOf(response: Response): Promise<AnyBody> {
   return (await response.json()) as AnyBody

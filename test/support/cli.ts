@@ -1,6 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { atEnd } from './at-end.ts'
 
 // Runs the program as a user does: as another process.
 
@@ -83,7 +82,7 @@ export async function readUntil(stream: ReadableStream<Uint8Array>, sign: string
   return text
 }
 
-export interface Serving {
+export interface Serving extends AsyncDisposable {
   pid: number
   /** The first line of standard output, parsed. */
   first: Record<string, string>
@@ -111,23 +110,22 @@ export async function serving(command: 'serve' | 'demo', env: Environment): Prom
     for await (const bytes of child.stdout) read += decoder.decode(bytes, { stream: true })
     return read
   })()
+  const end = async (signal: NodeJS.Signals = 'SIGTERM') => {
+    child.kill(signal)
+    await child.exited
+    return { code: child.exitCode, stdout: await rest, stderr: await stderr }
+  }
   return {
-    pid: child.pid,
-    first,
-    url: first.url ?? '',
-    exited: child.exited,
-    async end(signal = 'SIGTERM') {
-      child.kill(signal)
-      await child.exited
-      return { code: child.exitCode, stdout: await rest, stderr: await stderr }
-    },
+    ...{ pid: child.pid, first, url: first.url ?? '', exited: child.exited, end },
+    [Symbol.asyncDispose]: async () => void (await end()),
   }
 }
 
-/** A folder for one test file. */
-export function scratchFolder(): { path: string; remove(): void } {
-  const path = mkdtempSync(join(tmpdir(), 'cloud-analytics-test-'))
-  return { path, remove: () => rmSync(path, { recursive: true, force: true }) }
+/** Starts `serve` or `demo` for all tests of the file. */
+export async function testsServer(command: 'serve' | 'demo', env: Environment): Promise<Serving> {
+  const server = await serving(command, env)
+  atEnd(() => server.end())
+  return server
 }
 
 /**

@@ -1,4 +1,3 @@
-import { afterAll, beforeAll } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,11 +7,12 @@ import { type CheckedTable, differences } from '../../src/database/derived-table
 import { distribute } from '../../src/database/distribute.ts'
 import { startEmbedded } from '../../src/database/embedded/embedded-server.ts'
 import { migrate } from '../../src/database/migrate.ts'
+import { atEnd } from './at-end.ts'
 import { hasRowSecurity, scopedPool, secureRows } from './rls.ts'
 import { citusUrls, closeTemplate, joinNodes, rollBackPrepared } from './scaling/citus.ts'
 
 /** A migrated, empty database that no other test uses. */
-export interface TestDatabase {
+export interface TestDatabase extends AsyncDisposable {
   sql: Sql
   target: ConnectTarget
   /** The target as a URL, for a program started with DATABASE_URL. */
@@ -65,11 +65,10 @@ const prefix = `test_${process.pid}_${Date.now().toString(36)}`
  */
 export const testDatabase = (): Promise<TestDatabase> => createDatabase(({ template }) => template)
 
-/** The database of all tests of the file that calls this: made before the first of them, dropped after the last. */
-export function testsDatabase(): TestDatabase {
-  const database = {} as TestDatabase
-  beforeAll(async () => void Object.assign(database, await testDatabase()))
-  afterAll(() => database.drop())
+/** The database of all tests of the file that calls this, dropped after the last of them. */
+export async function testsDatabase(create = testDatabase): Promise<TestDatabase> {
+  const database = await create()
+  atEnd(database.drop)
   return database
 }
 
@@ -99,21 +98,15 @@ async function createDatabase(templateOf: (server: TestServer) => string): Promi
   }
   const sql = pool(4)
   const nodes = [serverUrl, ...server.workers].map((node) => urlOf(node, name))
-  return {
-    sql,
-    url,
-    nodes,
-    pool,
-    target: { url },
-    async drop() {
-      await sql.end({ timeout: 1 })
-      // the coordinator's first: it ends the transactions on the workers
-      for (const [index, admin] of admins.entries()) {
-        if (index > 0) await rollBackPrepared(admin, nodes[index] ?? '')
-        await admin`drop database ${admin(name)} with (force)`
-      }
-    },
+  const drop = async () => {
+    await sql.end({ timeout: 1 })
+    // the coordinator's first: it ends the transactions on the workers
+    for (const [index, admin] of admins.entries()) {
+      if (index > 0) await rollBackPrepared(admin, nodes[index] ?? '')
+      await admin`drop database ${admin(name)} with (force)`
+    }
   }
+  return { sql, url, nodes, pool, target: { url }, drop, [Symbol.asyncDispose]: drop }
 }
 
 async function useServer(): Promise<UsedServer> {

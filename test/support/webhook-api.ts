@@ -85,7 +85,8 @@ export function receiver(
       return await answer(received)
     },
   })
-  return { url: `http://127.0.0.1:${server.port}/in`, got, stop: () => server.stop(true) }
+  const stop = () => server.stop(true)
+  return { url: `http://127.0.0.1:${server.port}/in`, got, stop, [Symbol.asyncDispose]: stop }
 }
 
 /** The actions of the organization's audit log, newest first, with their details. */

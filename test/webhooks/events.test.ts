@@ -1,8 +1,7 @@
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import Ajv from 'ajv'
 import addFormats from 'ajv-formats'
 import { connect } from '../../src/database/client.ts'
-import type { App } from '../../src/server/app.ts'
 import {
   Envelope,
   EVENT_NAMES,
@@ -21,12 +20,9 @@ import { countsOf } from '../support/webhook-rows.ts'
 
 const NOW = new Date('2026-11-21T12:00:00.000Z')
 
-const database = testsDatabase()
-let app: App
+const database = await testsDatabase()
 
-beforeAll(() => {
-  app = testApp(database.sql, { now: () => NOW })
-})
+const app = testApp(database.sql, { now: () => NOW })
 
 let made = 0
 

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { EVENTS } from '../../src/webhooks/outbox/catalogue.ts'
 import { claim } from '../../src/webhooks/outbox/claim.ts'
 import { CHANNEL } from '../../src/webhooks/outbox/events.ts'
@@ -8,11 +8,8 @@ import { testsDatabase } from '../support/postgres.ts'
 import { type Ask, addHook, asker, auditOf, hooked, localApp, receiver } from '../support/webhook-api.ts'
 import { addDeliveries, countsOf, earlier, good, LIMITS, result, settleAll } from '../support/webhook-rows.ts'
 
-const db = testsDatabase()
-let app: ReturnType<typeof localApp>
-beforeAll(() => {
-  app = localApp(db)
-})
+const db = await testsDatabase()
+const app = localApp(db)
 
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 
@@ -512,81 +509,70 @@ describe('recovery', () => {
 
 describe('the test', () => {
   test('sends one signed event and answers with what came of it', async () => {
-    const hook = receiver(() => new Response('x'.repeat(3_000)))
-    try {
-      const onlyMember = await fresh(hook.url, { enabled: false, events: ['security.alert'] })
-      const { status, body } = await onlyMember.ask('POST', `${onlyMember.path}/test`)
-      expect([status, body as unknown]).toEqual([
-        200,
-        {
-          delivery_id: expect.stringMatching(/^dlv_/),
-          event: 'webhook.test',
-          success: true,
-          status_code: 200,
-          duration_ms: expect.any(Number),
-          error: null,
-          response_body: 'x'.repeat(1_024),
-        },
-      ])
-      const [sent, ...others] = hook.got
-      expect(others).toEqual([])
-      const event = JSON.parse(sent?.body ?? '')
-      expect(event).toMatchObject({ event: 'webhook.test', type: 'webhook.test', api_version: 'v1' })
-      expect(event.data).toEqual({ webhook_id: onlyMember.hook.id, test: true, message: expect.any(String) })
-      expect(sent?.headers).toMatchObject({
-        'x-service-signature-256': signatureOf(onlyMember.hook.secret, sent?.body ?? ''),
-        'x-service-event': 'webhook.test',
-        'x-service-delivery': String(body.delivery_id),
-        'x-service-attempt': '1',
-      })
-      const detail = (await onlyMember.ask('GET', `${onlyMember.path}/deliveries/${body.delivery_id}`)).body
-      expect<unknown>(detail).toMatchObject({
-        status: 'success',
-        attempts: [{ number: 1, status_code: 200 }],
-      })
-      expect<unknown>(detail.request).toMatchObject({ body: sent?.body })
-      const known = (await onlyMember.ask('GET', onlyMember.path)).body as unknown
-      expect(known).toMatchObject({
-        health: { consecutive_failures: 0, last_success_at: TIME, last_status_code: 200 },
-      })
-      expect(await auditOf(onlyMember.ask, 'webhook.tested')).toEqual([
-        {
-          action: 'webhook.tested',
-          details: { ids: [onlyMember.hook.id, body.delivery_id], event: 'webhook.test' },
-        },
-      ])
-      await expectCounted(onlyMember)
-    } finally {
-      await hook.stop()
-    }
+    await using hook = receiver(() => new Response('x'.repeat(3_000)))
+    const onlyMember = await fresh(hook.url, { enabled: false, events: ['security.alert'] })
+    const { status, body } = await onlyMember.ask('POST', `${onlyMember.path}/test`)
+    expect([status, body as unknown]).toEqual([
+      200,
+      {
+        delivery_id: expect.stringMatching(/^dlv_/),
+        event: 'webhook.test',
+        success: true,
+        status_code: 200,
+        duration_ms: expect.any(Number),
+        error: null,
+        response_body: 'x'.repeat(1_024),
+      },
+    ])
+    const [sent, ...others] = hook.got
+    expect(others).toEqual([])
+    const event = JSON.parse(sent?.body ?? '')
+    expect(event).toMatchObject({ event: 'webhook.test', type: 'webhook.test', api_version: 'v1' })
+    expect(event.data).toEqual({ webhook_id: onlyMember.hook.id, test: true, message: expect.any(String) })
+    expect(sent?.headers).toMatchObject({
+      'x-service-signature-256': signatureOf(onlyMember.hook.secret, sent?.body ?? ''),
+      'x-service-event': 'webhook.test',
+      'x-service-delivery': String(body.delivery_id),
+      'x-service-attempt': '1',
+    })
+    const detail = (await onlyMember.ask('GET', `${onlyMember.path}/deliveries/${body.delivery_id}`)).body
+    expect<unknown>(detail).toMatchObject({
+      status: 'success',
+      attempts: [{ number: 1, status_code: 200 }],
+    })
+    expect<unknown>(detail.request).toMatchObject({ body: sent?.body })
+    const known = (await onlyMember.ask('GET', onlyMember.path)).body as unknown
+    expect(known).toMatchObject({
+      health: { consecutive_failures: 0, last_success_at: TIME, last_status_code: 200 },
+    })
+    expect(await auditOf(onlyMember.ask, 'webhook.tested')).toEqual([
+      {
+        action: 'webhook.tested',
+        details: { ids: [onlyMember.hook.id, body.delivery_id], event: 'webhook.test' },
+      },
+    ])
+    await expectCounted(onlyMember)
   })
 
   test("sends another event's example", async () => {
-    const hook = receiver()
-    try {
-      const onlyMember = await fresh(hook.url)
-      for (const event of Object.keys(EVENTS) as (keyof typeof EVENTS)[]) {
-        const { body } = await onlyMember.ask('POST', `${onlyMember.path}/test`, { event })
-        expect([body.event, body.success]).toEqual([event, true])
-        const got = hook.got.at(-1)
-        const sent = JSON.parse(got?.body ?? '')
-        expect(sent).toMatchObject({ event, test: true, data: EVENTS[event].example })
-        expect(Object.keys(sent).slice(0, 3)).toEqual(['id', 'event', 'test'])
-        // that of a redelivery follows from the same body
-        const { body: kept } = await onlyMember.ask(
-          'GET',
-          `${onlyMember.path}/deliveries/${body.delivery_id}`,
-        )
-        expect(got?.headers['x-service-test']).toBe('true')
-        expect(kept).toMatchObject({ request: { headers: { 'X-Service-Test': 'true' } } })
-      }
-      const { body } = await onlyMember.ask('GET', `${onlyMember.path}/deliveries?event=security.alert`)
-      expect(body.pagination.total).toBe(1)
-      await onlyMember.ask('POST', `${onlyMember.path}/test`)
-      expect(hook.got.at(-1)?.headers).not.toContainKey('x-service-test')
-    } finally {
-      await hook.stop()
+    await using hook = receiver()
+    const onlyMember = await fresh(hook.url)
+    for (const event of Object.keys(EVENTS) as (keyof typeof EVENTS)[]) {
+      const { body } = await onlyMember.ask('POST', `${onlyMember.path}/test`, { event })
+      expect([body.event, body.success]).toEqual([event, true])
+      const got = hook.got.at(-1)
+      const sent = JSON.parse(got?.body ?? '')
+      expect(sent).toMatchObject({ event, test: true, data: EVENTS[event].example })
+      expect(Object.keys(sent).slice(0, 3)).toEqual(['id', 'event', 'test'])
+      // that of a redelivery follows from the same body
+      const { body: kept } = await onlyMember.ask('GET', `${onlyMember.path}/deliveries/${body.delivery_id}`)
+      expect(got?.headers['x-service-test']).toBe('true')
+      expect(kept).toMatchObject({ request: { headers: { 'X-Service-Test': 'true' } } })
     }
+    const { body } = await onlyMember.ask('GET', `${onlyMember.path}/deliveries?event=security.alert`)
+    expect(body.pagination.total).toBe(1)
+    await onlyMember.ask('POST', `${onlyMember.path}/test`)
+    expect(hook.got.at(-1)?.headers).not.toContainKey('x-service-test')
   })
 
   test.each<[string, unknown]>([
@@ -600,90 +586,77 @@ describe('the test', () => {
   })
 
   test('answers 200 when the receiver fails, is refused, or is not there, without a retry', async () => {
-    const hook = receiver(() => new Response('no', { status: 503 }))
+    await using hook = receiver(() => new Response('no', { status: 503 }))
     const gone = receiver()
     await gone.stop()
-    try {
-      const onlyMember = await fresh(hook.url)
-      const failed = await onlyMember.ask('POST', `${onlyMember.path}/test`)
-      expect([
-        failed.status,
-        failed.body.success,
-        failed.body.status_code,
-        failed.body.response_body,
-      ]).toEqual([200, false, 503, 'no'])
-      expect(typeof failed.body.error).toBe('string')
-      expect(await rowOf(onlyMember, String(failed.body.delivery_id))).toMatchObject({
-        status: 'failed',
-        attempts: 1,
-      })
-      const absent = await fresh(gone.url)
-      const { body } = await absent.ask('POST', `${absent.path}/test`)
-      expect([body.success, body.status_code, body.response_body]).toEqual([false, null, null])
-      const health = ((await absent.ask('GET', absent.path)).body as { health?: unknown }).health
-      expect(health).toMatchObject({ consecutive_failures: 1, last_failure_at: TIME, last_status_code: null })
-      await expectCounted(onlyMember)
-    } finally {
-      await hook.stop()
-    }
+    const onlyMember = await fresh(hook.url)
+    const failed = await onlyMember.ask('POST', `${onlyMember.path}/test`)
+    expect([failed.status, failed.body.success, failed.body.status_code, failed.body.response_body]).toEqual([
+      200,
+      false,
+      503,
+      'no',
+    ])
+    expect(typeof failed.body.error).toBe('string')
+    expect(await rowOf(onlyMember, String(failed.body.delivery_id))).toMatchObject({
+      status: 'failed',
+      attempts: 1,
+    })
+    const absent = await fresh(gone.url)
+    const { body } = await absent.ask('POST', `${absent.path}/test`)
+    expect([body.success, body.status_code, body.response_body]).toEqual([false, null, null])
+    const health = ((await absent.ask('GET', absent.path)).body as { health?: unknown }).health
+    expect(health).toMatchObject({ consecutive_failures: 1, last_failure_at: TIME, last_status_code: null })
+    await expectCounted(onlyMember)
   })
 
   test('is limited to four at a time of one endpoint', async () => {
     const open = Promise.withResolvers<void>()
     const four = Promise.withResolvers<void>()
-    const hook = receiver(async () => {
+    await using hook = receiver(async () => {
       if (hook.got.length === 4) four.resolve()
       await open.promise
       return new Response('ok')
     })
-    try {
-      const onlyMember = await fresh(hook.url)
-      const running = Array.from({ length: 4 }, () => onlyMember.ask('POST', `${onlyMember.path}/test`))
-      await four.promise
-      const refused = await onlyMember.ask('POST', `${onlyMember.path}/test`)
-      expect([refused.status, refused.body.code, refused.headers.get('retry-after')]).toEqual([
-        429,
-        'RATE_LIMITED',
-        '1',
-      ])
-      open.resolve()
-      expect((await Promise.all(running)).map(({ body }) => body.success)).toEqual([true, true, true, true])
-      expect((await onlyMember.ask('POST', `${onlyMember.path}/test`)).body.success).toBe(true)
-    } finally {
-      await hook.stop()
-    }
+    const onlyMember = await fresh(hook.url)
+    const running = Array.from({ length: 4 }, () => onlyMember.ask('POST', `${onlyMember.path}/test`))
+    await four.promise
+    const refused = await onlyMember.ask('POST', `${onlyMember.path}/test`)
+    expect([refused.status, refused.body.code, refused.headers.get('retry-after')]).toEqual([
+      429,
+      'RATE_LIMITED',
+      '1',
+    ])
+    open.resolve()
+    expect((await Promise.all(running)).map(({ body }) => body.success)).toEqual([true, true, true, true])
+    expect((await onlyMember.ask('POST', `${onlyMember.path}/test`)).body.success).toBe(true)
   })
 
   test('is finished also when the client leaves', async () => {
     const open = Promise.withResolvers<void>()
     const came = Promise.withResolvers<void>()
-    const hook = receiver(async () => {
+    await using hook = receiver(async () => {
       came.resolve()
       await open.promise
       return new Response('ok')
     })
-    const server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: (request) => app.fetch(request) })
-    try {
-      const onlyMember = await fresh(hook.url)
-      const client = new AbortController()
-      const asked = fetch(new URL(`${onlyMember.path}/test`, server.url), {
-        method: 'POST',
-        headers: { authorization: `Bearer ${onlyMember.owner.key}` },
-        signal: client.signal,
-      })
-      await came.promise
-      client.abort()
-      await expect(asked).rejects.toThrow()
-      open.resolve()
-      for (;;) {
-        const { body } = await onlyMember.ask('GET', `${onlyMember.path}/deliveries?status=success`)
-        if (body.pagination.total === 1) break
-        await Bun.sleep(10)
-      }
-      await expectCounted(onlyMember)
-    } finally {
-      await server.stop(true)
-      await hook.stop()
+    using server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: (request) => app.fetch(request) })
+    const onlyMember = await fresh(hook.url)
+    const client = new AbortController()
+    const asked = fetch(new URL(`${onlyMember.path}/test`, server.url), {
+      method: 'POST',
+      headers: { authorization: `Bearer ${onlyMember.owner.key}` },
+      signal: client.signal,
+    })
+    await came.promise
+    client.abort()
+    await expect(asked).rejects.toThrow()
+    open.resolve()
+    for (;;) {
+      const { body } = await onlyMember.ask('GET', `${onlyMember.path}/deliveries?status=success`)
+      if (body.pagination.total === 1) break
+      await Bun.sleep(10)
     }
+    await expectCounted(onlyMember)
   })
 })

@@ -19,7 +19,7 @@ import {
   settleAll,
 } from '../support/webhook-rows.ts'
 
-const database = testsDatabase()
+const database = await testsDatabase()
 
 let made = 0
 async function organization(plan = 'cloud_team'): Promise<string> {

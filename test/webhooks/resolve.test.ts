@@ -110,7 +110,7 @@ test('without descriptors left an attempt is postponed, not failed', async () =>
   })
   let timer: ReturnType<typeof setTimeout> | undefined
   for (const host of ['127.0.0.1', 'receiver.example']) {
-    const program = join(import.meta.dir, '../support/send-many.ts')
+    const program = join(import.meta.dir, '../fixtures/send-many.ts')
     const command = [
       'sh',
       '-c',

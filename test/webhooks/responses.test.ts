@@ -1,28 +1,24 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import type { Socket } from 'node:net'
 import fc from 'fast-check'
 import { createEgress } from '../../src/webhooks/http/egress.ts'
-import { createSender, type Sender } from '../../src/webhooks/http/sender.ts'
-import { type Receiver, receive } from '../support/raw-receiver.ts'
+import { createSender } from '../../src/webhooks/http/sender.ts'
+import { receive } from '../support/raw-receiver.ts'
 
 // A receiver sends what it likes: whatever the bytes and however they are split, the attempt ends in a defined state.
 
 const RUNS = { numRuns: 300 }
 const crlf = '\r\n'
 
-let receiver: Receiver
-let sender: Sender
 /** Writes the response to the next request. */
 let respond: (socket: Socket) => void
 const uncaught: unknown[] = []
 const note = (error: unknown) => uncaught.push(error)
 
-beforeAll(async () => {
-  process.on('uncaughtException', note)
-  receiver = await receive((socket) => respond(socket))
-  const egress = createEgress({ allowCidrs: ['127.0.0.0/8'], allowHttp: true, ownAddresses: [] })
-  sender = createSender({ egress, resolve: async () => ['127.0.0.1'], timeoutMs: 20_000 })
-})
+process.on('uncaughtException', note)
+const receiver = await receive((socket) => respond(socket))
+const egress = createEgress({ allowCidrs: ['127.0.0.0/8'], allowHttp: true, ownAddresses: [] })
+const sender = createSender({ egress, resolve: async () => ['127.0.0.1'], timeoutMs: 20_000 })
 afterAll(async () => {
   sender.close()
   await receiver[Symbol.asyncDispose]()

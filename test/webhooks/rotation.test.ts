@@ -1,13 +1,13 @@
-import { beforeAll, beforeEach, expect, test } from 'bun:test'
+import { beforeEach, expect, test } from 'bun:test'
 import { verify } from '@octokit/webhooks-methods'
 import { Webhook } from 'standardwebhooks'
 import { makeAttempt } from '../../src/webhooks/attempt.ts'
 import { createEgress } from '../../src/webhooks/http/egress.ts'
 import { createSender } from '../../src/webhooks/http/sender.ts'
 import { claim } from '../../src/webhooks/outbox/claim.ts'
-import { type Tenant, testSecrets } from '../support/api.ts'
+import { testSecrets } from '../support/api.ts'
 import { testsDatabase } from '../support/postgres.ts'
-import { type Ask, addHook, asker, hooked, localApp, receiver } from '../support/webhook-api.ts'
+import { addHook, asker, hooked, localApp, receiver } from '../support/webhook-api.ts'
 import { addDeliveries, result as failure, LIMITS, settleAll } from '../support/webhook-rows.ts'
 
 // A rotation of the signing secret as receivers see it: before it, within its grace, after it, and finished. Each receiver
@@ -36,17 +36,13 @@ const ALL = { main: true, old: true, next: false, standard: true }
 const NONE = { main: false, old: false, next: false, standard: false }
 const BY_NEXT = { main: false, old: false, next: true, standard: true }
 
-const db = testsDatabase()
-let owner: Tenant
-let ask: Ask
+const db = await testsDatabase()
 let own: ReturnType<typeof receiver>
 let id: string
 let first: string
 
-beforeAll(async () => {
-  owner = await hooked(db)
-  ask = asker(localApp(db), owner.key)
-})
+const owner = await hooked(db)
+const ask = asker(localApp(db), owner.key)
 beforeEach(async () => {
   own = receiver()
   ;({ id, secret: first } = await addHook(ask, own.url))

@@ -11,7 +11,7 @@ import { testSecrets } from '../support/api.ts'
 import { testDatabase, testsDatabase } from '../support/postgres.ts'
 import { addHook, asker, hooked, localApp, receiver } from '../support/webhook-api.ts'
 
-const db = testsDatabase()
+const db = await testsDatabase()
 
 const key = (byte: number) => new Uint8Array(32).fill(byte)
 
@@ -122,42 +122,34 @@ describe('the database knows its key', () => {
   const digests = [1, 2, 3].map((byte) => createSecretBox(key(byte)).digest) as [Buffer, Buffer, Buffer]
 
   test('takes any while there is no endpoint, then no other', async () => {
-    const empty = await testDatabase()
-    try {
-      await checkSecretKey(empty.sql, digests[0])
-      await checkSecretKey(empty.sql, digests[1])
-      await checkSecretKey(empty.sql, digests[1])
-      const box = createSecretBox(key(2))
-      const ask = asker(localApp(empty, { secrets: box }), (await hooked(empty)).key)
-      const { id } = await addHook(ask)
-      await checkSecretKey(empty.sql, digests[1])
-      const refused = checkSecretKey(empty.sql, digests[0])
-      await expect(refused).rejects.toThrow(OperatorError)
-      await expect(refused).rejects.toThrow('encrypted with another key: set SECRET_KEY')
-      await ask('DELETE', `/v1/webhooks/${id}`)
-      await checkSecretKey(empty.sql, digests[0])
-    } finally {
-      await empty.drop()
-    }
+    await using empty = await testDatabase()
+    await checkSecretKey(empty.sql, digests[0])
+    await checkSecretKey(empty.sql, digests[1])
+    await checkSecretKey(empty.sql, digests[1])
+    const box = createSecretBox(key(2))
+    const ask = asker(localApp(empty, { secrets: box }), (await hooked(empty)).key)
+    const { id } = await addHook(ask)
+    await checkSecretKey(empty.sql, digests[1])
+    const refused = checkSecretKey(empty.sql, digests[0])
+    await expect(refused).rejects.toThrow(OperatorError)
+    await expect(refused).rejects.toThrow('encrypted with another key: set SECRET_KEY')
+    await ask('DELETE', `/v1/webhooks/${id}`)
+    await checkSecretKey(empty.sql, digests[0])
   })
 
   test('stores no secret that another key encrypted', async () => {
-    const empty = await testDatabase()
-    try {
-      const { key: apiKey } = await hooked(empty)
-      const [one, two] = [1, 2].map((byte) =>
-        asker(localApp(empty, { secrets: createSecretBox(key(byte)) }), apiKey),
-      )
-      if (one === undefined || two === undefined) throw new Error('there are two')
-      const { id } = await addHook(one)
-      expect((await two('POST', '/v1/webhooks', { url: 'https://a.example.com/', events: '*' })).status).toBe(
-        500,
-      )
-      expect((await two('POST', `/v1/webhooks/${id}/rotate-secret`)).status).toBe(500)
-      expect((await one('POST', `/v1/webhooks/${id}/rotate-secret`)).status).toBe(200)
-    } finally {
-      await empty.drop()
-    }
+    await using empty = await testDatabase()
+    const { key: apiKey } = await hooked(empty)
+    const [one, two] = [1, 2].map((byte) =>
+      asker(localApp(empty, { secrets: createSecretBox(key(byte)) }), apiKey),
+    )
+    if (one === undefined || two === undefined) throw new Error('there are two')
+    const { id } = await addHook(one)
+    expect((await two('POST', '/v1/webhooks', { url: 'https://a.example.com/', events: '*' })).status).toBe(
+      500,
+    )
+    expect((await two('POST', `/v1/webhooks/${id}/rotate-secret`)).status).toBe(500)
+    expect((await one('POST', `/v1/webhooks/${id}/rotate-secret`)).status).toBe(200)
   })
 })
 
@@ -207,70 +199,62 @@ describe('a secret', () => {
       answers.push(answer.text, JSON.stringify([...answer.headers]))
       return answer
     }
-    const hook = receiver(() => new Response('no', { status: 500 }))
-    try {
-      const made = await addHook(told, hook.url, { description: 'x' })
-      secrets.push(made.secret)
-      const body = { url: hook.url, events: '*' }
-      secrets.push((await told('POST', '/v1/webhooks', body, { 'idempotency-key': 'k' })).body.secret)
-      for (const grace of [undefined, { grace_period_seconds: 60 }]) {
-        secrets.push((await told('POST', `/v1/webhooks/${made.id}/rotate-secret`, grace)).body.secret)
-      }
-      const path = `/v1/webhooks/${made.id}`
-      const { body: tested } = await ask('POST', `${path}/test`)
-      expect(tested.success).toBe(false)
-      await ask('GET', '/v1/webhooks')
-      await ask('GET', path)
-      await ask('PATCH', path, { description: 'y' })
-      await ask('PATCH', path, { url: 'x' })
-      await ask('GET', `${path}/deliveries`)
-      await ask('GET', `${path}/deliveries/${tested.delivery_id}`)
-      await ask('POST', `${path}/deliveries/${tested.delivery_id}/redeliver`)
-      await ask('POST', `${path}/recover`, { since: '2026-01-01T00:00:00Z' })
-      await ask('GET', '/v1/audit?per_page=100')
-      await ask('GET', '/v1/audit/report')
-      await ask('DELETE', path)
-      const shown = {
-        tables: await dump(),
-        logs: lines.join('\n'),
-        answers: answers.join('\n'),
-        requests: JSON.stringify(hook.got),
-      }
-      expect(shown.tables).toContain(made.id)
-      expect(shown.answers).toContain(made.id)
-      expect(hook.got).toHaveLength(1)
-      for (const [place, text] of Object.entries(shown)) {
-        for (const form of secrets.flatMap(formsOf))
-          expect([place, form, text.includes(form)]).toEqual([place, form, false])
-      }
-    } finally {
-      await hook.stop()
+    await using hook = receiver(() => new Response('no', { status: 500 }))
+    const made = await addHook(told, hook.url, { description: 'x' })
+    secrets.push(made.secret)
+    const body = { url: hook.url, events: '*' }
+    secrets.push((await told('POST', '/v1/webhooks', body, { 'idempotency-key': 'k' })).body.secret)
+    for (const grace of [undefined, { grace_period_seconds: 60 }]) {
+      secrets.push((await told('POST', `/v1/webhooks/${made.id}/rotate-secret`, grace)).body.secret)
+    }
+    const path = `/v1/webhooks/${made.id}`
+    const { body: tested } = await ask('POST', `${path}/test`)
+    expect(tested.success).toBe(false)
+    await ask('GET', '/v1/webhooks')
+    await ask('GET', path)
+    await ask('PATCH', path, { description: 'y' })
+    await ask('PATCH', path, { url: 'x' })
+    await ask('GET', `${path}/deliveries`)
+    await ask('GET', `${path}/deliveries/${tested.delivery_id}`)
+    await ask('POST', `${path}/deliveries/${tested.delivery_id}/redeliver`)
+    await ask('POST', `${path}/recover`, { since: '2026-01-01T00:00:00Z' })
+    await ask('GET', '/v1/audit?per_page=100')
+    await ask('GET', '/v1/audit/report')
+    await ask('DELETE', path)
+    const shown = {
+      tables: await dump(),
+      logs: lines.join('\n'),
+      answers: answers.join('\n'),
+      requests: JSON.stringify(hook.got),
+    }
+    expect(shown.tables).toContain(made.id)
+    expect(shown.answers).toContain(made.id)
+    expect(hook.got).toHaveLength(1)
+    for (const [place, text] of Object.entries(shown)) {
+      for (const form of secrets.flatMap(formsOf))
+        expect([place, form, text.includes(form)]).toEqual([place, form, false])
     }
   })
 
   test('put into another row is not used: nothing is sent', async () => {
     const owner = await hooked(db)
     const ask = asker(localApp(db), owner.key)
-    const hook = receiver()
-    try {
-      const [one, two] = [await addHook(ask, hook.url), await addHook(ask, hook.url)]
-      await db.sql`
-        update webhook_endpoints e
-        set secret = (select o.secret from webhook_endpoints o where o.org_id = e.org_id and o.id = ${one.id})
-        where e.org_id = ${owner.orgId} and e.id = ${two.id}`
-      const { status, body } = await ask('POST', `/v1/webhooks/${two.id}/test`)
-      expect([status, body.success, body.error]).toEqual([
-        200,
-        false,
-        expect.stringContaining('the signing secret cannot be decrypted'),
-      ])
-      expect(hook.got).toEqual([])
-      // rotated, it works again: the secret before is not opened without a grace
-      await ask('POST', `/v1/webhooks/${two.id}/rotate-secret`, { grace_period_seconds: 0 })
-      expect((await ask('POST', `/v1/webhooks/${two.id}/test`)).body.success).toBe(true)
-    } finally {
-      await hook.stop()
-    }
+    await using hook = receiver()
+    const [one, two] = [await addHook(ask, hook.url), await addHook(ask, hook.url)]
+    await db.sql`
+      update webhook_endpoints e
+      set secret = (select o.secret from webhook_endpoints o where o.org_id = e.org_id and o.id = ${one.id})
+      where e.org_id = ${owner.orgId} and e.id = ${two.id}`
+    const { status, body } = await ask('POST', `/v1/webhooks/${two.id}/test`)
+    expect([status, body.success, body.error]).toEqual([
+      200,
+      false,
+      expect.stringContaining('the signing secret cannot be decrypted'),
+    ])
+    expect(hook.got).toEqual([])
+    // rotated, it works again: the secret before is not opened without a grace
+    await ask('POST', `/v1/webhooks/${two.id}/rotate-secret`, { grace_period_seconds: 0 })
+    expect((await ask('POST', `/v1/webhooks/${two.id}/test`)).body.success).toBe(true)
   })
 
   test('opens only by the endpoint and the organization together', async () => {

@@ -1,27 +1,22 @@
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { checkHost } from '../../src/webhooks/endpoint-check.ts'
 import { createEgress } from '../../src/webhooks/http/egress.ts'
 import { deleteOldIdempotencyKeys } from '../../src/webhooks/idempotency-queries.ts'
 import { EVENT_NAMES } from '../../src/webhooks/outbox/catalogue.ts'
 import { cancelOfDeletedEndpoints } from '../../src/webhooks/outbox/end.ts'
 import { CHANNEL } from '../../src/webhooks/outbox/events.ts'
-import { client, type Tenant, tenant, testApp } from '../support/api.ts'
+import { client, tenant, testApp } from '../support/api.ts'
 import { testsDatabase } from '../support/postgres.ts'
 import { type Ask, addHook, asker, auditOf, hooked, localApp } from '../support/webhook-api.ts'
 import { addDeliveries, countsOf } from '../support/webhook-rows.ts'
 
-const db = testsDatabase()
-let app: ReturnType<typeof testApp>
-let own: Tenant
-let ask: Ask
+const db = await testsDatabase()
 const PLENTY = { cloud_pro: 1e6, cloud_team: 1e6, cloud_enterprise: 1e6 }
 const URL_OK = 'https://hooks.example.com/in?x=1#part'
 
-beforeAll(async () => {
-  app = testApp(db.sql, { config: { rateLimits: PLENTY, webhookMaxEndpoints: 10_000 } })
-  own = await hooked(db)
-  ask = asker(app, own.key)
-})
+const app = testApp(db.sql, { config: { rateLimits: PLENTY, webhookMaxEndpoints: 10_000 } })
+const own = await hooked(db)
+const ask = asker(app, own.key)
 
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 const fresh = async (over: Parameters<typeof testApp>[1] = {}) => {

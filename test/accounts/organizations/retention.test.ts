@@ -12,7 +12,7 @@ import { asker } from '../../support/webhook-api.ts'
 // A retention that is made shorter deletes nothing for a day, says what it will delete, and can be confirmed.
 
 const DAY_MS = 86_400_000
-const db = testsDatabase()
+const db = await testsDatabase()
 
 const dayAgo = (days: number) => new Date(Date.now() - days * DAY_MS)
 

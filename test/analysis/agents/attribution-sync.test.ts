@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { splitKeys } from '../../../src/analysis/agents/git/effective-lines.ts'
-import { run, runJson, type Serving, scratchFolder, serving } from '../../support/cli.ts'
-import { type TestDatabase, testDatabase } from '../../support/postgres.ts'
+import { atEnd, testsFolder } from '../../support/at-end.ts'
+import { run, runJson, testsServer } from '../../support/cli.ts'
+import { testsDatabase } from '../../support/postgres.ts'
 import { pathIn, valuesIn } from '../../watch/state.ts'
 import { transcriptFile } from './agent-sessions.ts'
 import { GeneratedHistory, git } from './generated-history.ts'
@@ -12,7 +13,7 @@ import { GeneratedHistory, git } from './generated-history.ts'
 
 const SLOW_MS = 270_000
 const DAY_MS = 86_400_000
-const folder = scratchFolder()
+const folder = testsFolder()
 const state = join(folder.path, 'state')
 const transcripts = join(folder.path, 'claude/projects')
 const env = {
@@ -24,44 +25,34 @@ const env = {
   CODEX_HOME: join(folder.path, 'codex'),
   LOG_LEVEL: 'debug',
 }
-let database: TestDatabase
-let server: Serving
-let proxy: ReturnType<typeof Bun.serve>
-let key: string
 /** Everything that was sent, printed or logged. */
 const seen: string[] = []
 
-beforeAll(async () => {
-  database = await testDatabase()
-  env.DATABASE_URL = database.url
-  await runJson(['org', 'create', '--slug', 'acme', '--name', 'Acme', '--plan', 'cloud_team'], env)
-  server = await serving('serve', env)
-  const scopes = 'sessions:write,commits:write,sessions:read,cost:read,risk:read'
-  key = (await runJson(['key', 'create', '--org', 'acme', '--name', 'laptop', '--scopes', scopes], env)).key
-  proxy = Bun.serve({
-    port: 0,
-    async fetch(request) {
-      const { pathname, search } = new URL(request.url)
-      const body = new Uint8Array(await request.arrayBuffer())
-      const isPacked = request.headers.get('content-encoding') === 'gzip'
-      seen.push(
-        new TextDecoder().decode(isPacked ? Bun.gunzipSync(body) : body),
-        JSON.stringify([...request.headers]),
-      )
-      return await fetch(server.url + pathname + search, {
-        method: request.method,
-        headers: request.headers,
-        body,
-      })
-    },
-  })
-}, SLOW_MS)
-afterAll(async () => {
-  await proxy.stop(true)
-  await server.end()
-  await database.drop()
-  folder.remove()
+const database = await testsDatabase()
+env.DATABASE_URL = database.url
+await runJson(['org', 'create', '--slug', 'acme', '--name', 'Acme', '--plan', 'cloud_team'], env)
+const server = await testsServer('serve', env)
+const scopes = 'sessions:write,commits:write,sessions:read,cost:read,risk:read'
+const key = (await runJson(['key', 'create', '--org', 'acme', '--name', 'laptop', '--scopes', scopes], env))
+  .key
+const proxy = Bun.serve({
+  port: 0,
+  async fetch(request) {
+    const { pathname, search } = new URL(request.url)
+    const body = new Uint8Array(await request.arrayBuffer())
+    const isPacked = request.headers.get('content-encoding') === 'gzip'
+    seen.push(
+      new TextDecoder().decode(isPacked ? Bun.gunzipSync(body) : body),
+      JSON.stringify([...request.headers]),
+    )
+    return await fetch(server.url + pathname + search, {
+      method: request.method,
+      headers: request.headers,
+      body,
+    })
+  },
 })
+atEnd(() => proxy.stop(true))
 
 async function sync(...paths: string[]) {
   const { code, stdout, stderr } = await run(

@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { chmodSync, mkdirSync, realpathSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import {
   type AttributionMemory,
@@ -21,13 +20,13 @@ import { readSessions } from '../../../src/analysis/agents/read-sessions.ts'
 import { linesOfInput } from '../../../src/analysis/agents/transcript/written-lines.ts'
 import type { CommitAi, CommitRecord } from '../../../src/analysis/records/commit.ts'
 import { loadPricer } from '../../../src/analysis/scoring/prices.ts'
+import { testsFolder } from '../../support/at-end.ts'
 import { type MadeSession, transcriptFile } from './agent-sessions.ts'
 import { GeneratedHistory, git, STARTED } from './generated-history.ts'
 
 const SLOW_MS = 180_000
 const DAY_MS = 86_400_000
-const root = realpathSync(mkdtempSync(join(tmpdir(), 'ca-attribution-')))
-afterAll(() => rmSync(root, { recursive: true, force: true }))
+const root = realpathSync(testsFolder().path)
 
 /** Reads sessions from transcripts in a folder of their own. */
 async function readInto(memory: AttributionMemory, name: string, sessions: readonly MadeSession[]) {

@@ -7,7 +7,7 @@ import { problemOf } from '../../../src/analysis/records/check.ts'
 import { unpackFragments } from '../../../src/analysis/records/fragments.ts'
 import type { SessionRecord } from '../../../src/analysis/records/session.ts'
 import { loadPricer } from '../../../src/analysis/scoring/prices.ts'
-import { scratchFolder } from '../../support/cli.ts'
+import { scratchFolder } from '../../support/at-end.ts'
 import { readAll } from './reading.ts'
 
 // These cases are easily counted twice, priced wrongly or passed over.
@@ -77,70 +77,58 @@ describe('packed files', () => {
 
   test.each(packings)('of .%s give what the plain ones do', async (ending, pack) => {
     for (const name of FILES) {
-      const folder = scratchFolder()
-      try {
-        const path = join(folder.path, `${name}.${ending}`)
-        await Bun.write(path, pack(await Bun.file(join(PLAIN, name)).bytes()))
-        // logs without times have that of their file
-        const { mtime } = statSync(join(PLAIN, name))
-        utimesSync(path, mtime, mtime)
-        const { records, results, skipped } = await read([folder.path])
-        expect(skipped).toEqual([])
-        expect(results.flatMap(({ unreadable }) => unreadable)).toEqual([])
-        expect(records.length).toBeGreaterThan(0)
-        expect(records).toEqual((await read([join(PLAIN, name)])).records)
-      } finally {
-        folder.remove()
-      }
+      using folder = scratchFolder()
+      const path = join(folder.path, `${name}.${ending}`)
+      await Bun.write(path, pack(await Bun.file(join(PLAIN, name)).bytes()))
+      // logs without times have that of their file
+      const { mtime } = statSync(join(PLAIN, name))
+      utimesSync(path, mtime, mtime)
+      const { records, results, skipped } = await read([folder.path])
+      expect(skipped).toEqual([])
+      expect(results.flatMap(({ unreadable }) => unreadable)).toEqual([])
+      expect(records.length).toBeGreaterThan(0)
+      expect(records).toEqual((await read([join(PLAIN, name)])).records)
     }
   })
 
   test.each(packings)('of .%s leave no file open', async (ending, pack) => {
-    const folder = scratchFolder()
-    try {
-      const rollout = await Bun.file(join(PLAIN, 'rollout.jsonl')).text()
-      // the file is not read to its end if only its head is needed
-      const random = Array.from(
-        { length: 3 * 1024 },
-        () => `{"x":"${crypto.getRandomValues(Buffer.alloc(1024)).toString('hex')}"}`,
-      )
-      await Bun.write(
-        join(folder.path, `a.jsonl.${ending}`),
-        pack(new TextEncoder().encode(`${rollout}${random.join('\n')}`)),
-      )
-      await read([folder.path])
-      const open = readdirSync('/proc/self/fd').flatMap((fd) => {
-        try {
-          return readlinkSync(`/proc/self/fd/${fd}`)
-        } catch {
-          return []
-        }
-      })
-      expect(open.filter((path) => path.startsWith(folder.path))).toEqual([])
-    } finally {
-      folder.remove()
-    }
+    using folder = scratchFolder()
+    const rollout = await Bun.file(join(PLAIN, 'rollout.jsonl')).text()
+    // the file is not read to its end if only its head is needed
+    const random = Array.from(
+      { length: 3 * 1024 },
+      () => `{"x":"${crypto.getRandomValues(Buffer.alloc(1024)).toString('hex')}"}`,
+    )
+    await Bun.write(
+      join(folder.path, `a.jsonl.${ending}`),
+      pack(new TextEncoder().encode(`${rollout}${random.join('\n')}`)),
+    )
+    await read([folder.path])
+    const open = readdirSync('/proc/self/fd').flatMap((fd) => {
+      try {
+        return readlinkSync(`/proc/self/fd/${fd}`)
+      } catch {
+        return []
+      }
+    })
+    expect(open.filter((path) => path.startsWith(folder.path))).toEqual([])
   })
 
   test.each(packings)('of .%s that are cut off or no sessions are named', async (ending, pack) => {
-    const folder = scratchFolder()
-    try {
-      const rollout = await Bun.file(join(PLAIN, 'rollout.jsonl')).text()
-      const long = new TextEncoder().encode(
-        rollout + `${JSON.stringify({ type: 'event_msg', payload: {} })}\n`.repeat(50_000),
-      )
-      const packed = pack(long)
-      await Bun.write(join(folder.path, `cut.jsonl.${ending}`), packed.subarray(0, packed.length - 20))
-      await Bun.write(join(folder.path, `notes.md.${ending}`), pack(new TextEncoder().encode('# notes')))
-      await Bun.write(join(folder.path, `other.json.${ending}`), new Uint8Array(packed.subarray(0, 5)))
-      const { results, skipped } = await read([folder.path])
-      const reasons = results.flatMap(({ unreadable }) => unreadable.map(({ reason }) => reason))
-      expect(
-        [...reasons, ...skipped].filter((reason) => /reading stopped|other\.json|cut\.jsonl/.test(reason)),
-      ).toHaveLength(2)
-    } finally {
-      folder.remove()
-    }
+    using folder = scratchFolder()
+    const rollout = await Bun.file(join(PLAIN, 'rollout.jsonl')).text()
+    const long = new TextEncoder().encode(
+      rollout + `${JSON.stringify({ type: 'event_msg', payload: {} })}\n`.repeat(50_000),
+    )
+    const packed = pack(long)
+    await Bun.write(join(folder.path, `cut.jsonl.${ending}`), packed.subarray(0, packed.length - 20))
+    await Bun.write(join(folder.path, `notes.md.${ending}`), pack(new TextEncoder().encode('# notes')))
+    await Bun.write(join(folder.path, `other.json.${ending}`), new Uint8Array(packed.subarray(0, 5)))
+    const { results, skipped } = await read([folder.path])
+    const reasons = results.flatMap(({ unreadable }) => unreadable.map(({ reason }) => reason))
+    expect(
+      [...reasons, ...skipped].filter((reason) => /reading stopped|other\.json|cut\.jsonl/.test(reason)),
+    ).toHaveLength(2)
   })
 })
 
@@ -277,18 +265,14 @@ describe('output of codex exec --json', () => {
       ...items.map((item) => ({ type: 'item.completed', item })),
       { type: 'turn.completed', usage: { input_tokens: 10, cached_input_tokens: 0, output_tokens: 1 } },
     ]
-    const folder = scratchFolder()
-    try {
-      const path = join(folder.path, 'exec.log')
-      await Bun.write(path, events.map((event) => JSON.stringify(event)).join('\n'))
-      const { records } = await read([path])
-      expect(records[0]?.tools_used).toEqual([
-        { name: 'exec_command', calls: 3, errors: 2 },
-        { name: 'docs__find', calls: 2, errors: 1 },
-      ])
-    } finally {
-      folder.remove()
-    }
+    using folder = scratchFolder()
+    const path = join(folder.path, 'exec.log')
+    await Bun.write(path, events.map((event) => JSON.stringify(event)).join('\n'))
+    const { records } = await read([path])
+    expect(records[0]?.tools_used).toEqual([
+      { name: 'exec_command', calls: 3, errors: 2 },
+      { name: 'docs__find', calls: 2, errors: 1 },
+    ])
   })
 
   test('a thread with a rollout is that of the rollout', async () => {

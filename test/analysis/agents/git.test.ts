@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { mkdirSync, mkdtempSync, readdirSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, readdirSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { type RepositoryResult, readCommits } from '../../../src/analysis/agents/git/git.ts'
 import { isRepository } from '../../../src/analysis/agents/git/repository-files.ts'
@@ -8,13 +7,13 @@ import { problemOf } from '../../../src/analysis/records/check.ts'
 import type { CommitRecord } from '../../../src/analysis/records/commit.ts'
 import { isBot } from '../../../src/analysis/scoring/ownership.ts'
 import { client, tenant, testApp } from '../../support/api.ts'
+import { testsFolder } from '../../support/at-end.ts'
 import { testDatabase } from '../../support/postgres.ts'
 
 const hasGit = Bun.which('git') !== null
 if (!hasGit) process.stderr.write('git.test.ts: skipped, there is no git program\n')
 
-const root = realpathSync(mkdtempSync(join(tmpdir(), 'ca-git-')))
-afterAll(() => rmSync(root, { recursive: true, force: true }))
+const root = realpathSync(testsFolder().path)
 
 function git(folder: string, args: string[], env: Record<string, string> = {}): string {
   const { exitCode, stdout, stderr } = Bun.spawnSync(['git', '-C', folder, ...args], {

@@ -1,17 +1,16 @@
-import { afterAll, describe, expect, test } from 'bun:test'
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { describe, expect, test } from 'bun:test'
+import { mkdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { readCommits } from '../../../src/analysis/agents/git/git.ts'
 import { createRepositoryFinder, nameOfRemote } from '../../../src/analysis/agents/git/project-name.ts'
 import type { ReadOptions } from '../../../src/analysis/agents/read-sessions.ts'
+import { testsFolder } from '../../support/at-end.ts'
 import { readAll } from './reading.ts'
 
 const hasGit = Bun.which('git') !== null
 if (!hasGit) process.stderr.write('projects.test.ts: skipped, there is no git program\n')
 
-const root = realpathSync(mkdtempSync(join(tmpdir(), 'ca-projects-')))
-afterAll(() => rmSync(root, { recursive: true, force: true }))
+const root = realpathSync(testsFolder().path)
 
 function git(folder: string, ...args: string[]): void {
   const { exitCode, stderr } = Bun.spawnSync(

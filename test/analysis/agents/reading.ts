@@ -8,7 +8,7 @@ import {
 import { problemOf } from '../../../src/analysis/records/check.ts'
 import type { SessionRecord } from '../../../src/analysis/records/session.ts'
 import { loadPricer } from '../../../src/analysis/scoring/prices.ts'
-import { scratchFolder } from '../../support/cli.ts'
+import { scratchFolder } from '../../support/at-end.ts'
 
 // Files of agents, written into folders of their own and read.
 

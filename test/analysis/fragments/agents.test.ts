@@ -1,24 +1,19 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { mergeFragments } from '../../../src/analysis/fragments/merge.ts'
 import { composeRecord } from '../../../src/analysis/fragments/session-record.ts'
 import { type SessionFragments, unpackFragments } from '../../../src/analysis/records/fragments.ts'
 import type { SessionRecord } from '../../../src/analysis/records/session.ts'
-import { loadPricer, type Pricer } from '../../../src/analysis/scoring/prices.ts'
+import { loadPricer } from '../../../src/analysis/scoring/prices.ts'
+import { testsFolder } from '../../support/at-end.ts'
 import { readAll } from '../agents/reading.ts'
 import { putFile } from './transcripts.ts'
 
 // Sessions of several files, one of which may be an older copy: read together, or each by itself in any order, they are the same.
 
-const folder = mkdtempSync(join(tmpdir(), 'agents-'))
-afterAll(() => rmSync(folder, { recursive: true }))
-let pricer: Pricer
-beforeAll(async () => {
-  pricer = await loadPricer()
-})
+const folder = testsFolder().path
+const pricer = await loadPricer()
 
 const ms = (second: number) => Date.UTC(2026, 4, 1, 10, 0, second)
 const at = (second: number) => new Date(ms(second)).toISOString()

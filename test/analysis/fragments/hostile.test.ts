@@ -20,7 +20,7 @@ import { sessionRecord } from '../../support/records.ts'
 
 // Parts that `sync` would not send, and how far merging may go.
 
-const database = testsDatabase()
+const database = await testsDatabase()
 const deps = (prices = {}) => ({
   sql: database.sql,
   now: () => new Date('2026-11-15T12:00:00Z'),

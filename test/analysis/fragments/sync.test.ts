@@ -1,6 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import type { SessionRecord } from '../../../src/analysis/records/session.ts'
 import { loadPricer } from '../../../src/analysis/scoring/prices.ts'
@@ -11,7 +9,8 @@ import { USAGE_TABLES } from '../../../src/features/usage/check.ts'
 import { exportLines } from '../../../src/server/sync/export.ts'
 import { writeRecords } from '../../../src/server/sync/write.ts'
 import { tenant } from '../../support/api.ts'
-import { findDifferences, type TestDatabase, testDatabase } from '../../support/postgres.ts'
+import { testsFolder } from '../../support/at-end.ts'
+import { findDifferences, testsDatabase } from '../../support/postgres.ts'
 import { readAll } from '../agents/reading.ts'
 import { type MadeFile, makeTranscripts, putFile, randomFrom } from './transcripts.ts'
 
@@ -19,15 +18,8 @@ import { type MadeFile, makeTranscripts, putFile, randomFrom } from './transcrip
 
 const ORDERS = Number(process.env.UNION_ORDERS ?? 6)
 const pricer = () => loadPricer()
-const folder = mkdtempSync(join(tmpdir(), 'parts-'))
-let database: TestDatabase
-beforeAll(async () => {
-  database = await testDatabase()
-})
-afterAll(async () => {
-  rmSync(folder, { recursive: true })
-  await database.drop()
-})
+const folder = testsFolder().path
+const database = await testsDatabase()
 
 const deps = () => ({
   sql: database.sql,

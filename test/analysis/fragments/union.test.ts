@@ -1,13 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { expect, test } from 'bun:test'
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import fc from 'fast-check'
 import { mergeFragments } from '../../../src/analysis/fragments/merge.ts'
 import { composeRecord } from '../../../src/analysis/fragments/session-record.ts'
 import { type SessionFragments, unpackFragments } from '../../../src/analysis/records/fragments.ts'
 import type { SessionRecord } from '../../../src/analysis/records/session.ts'
-import { loadPricer, type Pricer } from '../../../src/analysis/scoring/prices.ts'
+import { loadPricer } from '../../../src/analysis/scoring/prices.ts'
+import { testsFolder } from '../../support/at-end.ts'
 import { readAll } from '../agents/reading.ts'
 import { type MadeFile, makeTranscripts, putFile, randomFrom } from './transcripts.ts'
 
@@ -19,12 +19,8 @@ const SHARED = join(import.meta.dir, '../../../../shared/data/claude-code')
 const ORDERS = Number(process.env.UNION_ORDERS ?? 25)
 const MADE = Number(process.env.UNION_SESSIONS ?? 60)
 
-const folder = mkdtempSync(join(tmpdir(), 'union-'))
-afterAll(() => rmSync(folder, { recursive: true }))
-let pricer: Pricer
-beforeAll(async () => {
-  pricer = await loadPricer()
-})
+const folder = testsFolder().path
+const pricer = await loadPricer()
 
 const read = async (paths: readonly string[]) => (await readAll(paths)).records
 

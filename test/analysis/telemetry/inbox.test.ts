@@ -1,6 +1,5 @@
-import { beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { messageOf } from '../../../src/base/errors.ts'
-import type { App } from '../../../src/server/app.ts'
 import { checkRollups } from '../../../src/server/doctor/checks.ts'
 import { erasePerson } from '../../../src/server/erasure/person.ts'
 import { watchInbox } from '../../../src/server/intake/drains.ts'
@@ -9,12 +8,7 @@ import { client, jsonPost, type Tenant, tenant, testApp } from '../../support/ap
 import { silent, testsDatabase } from '../../support/postgres.ts'
 import { AT, CLAUDE, call, inboxEmpty, logs } from './fixtures.ts'
 
-const database = testsDatabase()
-/** An app whose intake gathers for longer than a test lasts, as one that is killed before it writes. */
-let killed: App
-beforeAll(async () => {
-  killed = testApp(database.sql, { intake: intakeOf(KILLED_MS) })
-})
+const database = await testsDatabase()
 
 /** An intake that gathers telemetry for so long. */
 const intakeOf = (drainMs: number, onDrainFailed = (_orgId: string, _error: unknown) => {}, workMs = 5_000) =>
@@ -29,6 +23,8 @@ const intakeOf = (drainMs: number, onDrainFailed = (_orgId: string, _error: unkn
     { drainMs, workMs },
   )
 const KILLED_MS = 1_000_000
+/** An app whose intake gathers for longer than a test lasts, as one that is killed before it writes. */
+const killed = testApp(database.sql, { intake: intakeOf(KILLED_MS) })
 
 const send = async ({ key }: Tenant, body: object, app = killed) => {
   const response = await client(app, key)('/v1/logs', jsonPost(body))

@@ -1,4 +1,4 @@
-import { beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { createKey } from '../../../src/accounts/keys/queries.ts'
 import { fragmentId, packFragments, type SessionFragments } from '../../../src/analysis/records/fragments.ts'
 import type { SessionRecord } from '../../../src/analysis/records/session.ts'
@@ -11,11 +11,8 @@ import { AT, CLAUDE, call, claude, inboxEmpty, logs, traces } from './fixtures.t
 
 // Telemetry beside transcripts of several people and sub-agents: nobody's session gets into another's, and nothing is lost.
 
-const database = testsDatabase()
-let app: ReturnType<typeof testApp>
-beforeAll(async () => {
-  app = testApp(database.sql)
-})
+const database = await testsDatabase()
+const app = testApp(database.sql)
 
 const none = { from: null, to: null }
 const PARTS: SessionFragments = {

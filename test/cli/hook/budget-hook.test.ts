@@ -1,18 +1,18 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { keepLogin } from '../../../src/cli/client/login-file.ts'
 import { budgetsPath } from '../../../src/cli/client/state-files.ts'
-import { eventually, PROGRAM, runJson, type Serving, scratchFolder, serving } from '../../support/cli.ts'
-import { type TestDatabase, testDatabase } from '../../support/postgres.ts'
+import { testsFolder } from '../../support/at-end.ts'
+import { eventually, PROGRAM, runJson, testsServer } from '../../support/cli.ts'
+import { testsDatabase } from '../../support/postgres.ts'
 
 // The hook before a prompt of Claude Code: what it says of budgets, and that it is never in the way.
 
 const SLOW_MS = 180_000
 const MINUTE_MS = 60_000
-const folder = scratchFolder()
+const folder = testsFolder()
 const serverEnv = { DATA_DIR: join(folder.path, 'server'), DATABASE_URL: '' }
-let database: TestDatabase
 const home = join(folder.path, 'home')
 const shop = join(folder.path, 'shop')
 const env = {
@@ -23,46 +23,36 @@ const env = {
 }
 const state = join(home, 'state', 'cloud-analytics')
 
-let server: Serving
-let admin: string
-
-beforeAll(async () => {
-  mkdirSync(shop, { recursive: true })
-  database = await testDatabase()
-  serverEnv.DATABASE_URL = database.url
-  server = await serving('serve', serverEnv)
-  const org = ['--slug', 'acme', '--name', 'Acme', '--plan', 'cloud_enterprise']
-  await runJson(['org', 'create', ...org], serverEnv)
-  await runJson(
-    [
-      'member',
-      'add',
-      '--org',
-      'acme',
-      '--email',
-      'ada@example.com',
-      '--name',
-      'Ada',
-      '--role',
-      'developer',
-      '--team',
-      'payments',
-    ],
-    serverEnv,
-  )
-  const create = ['key', 'create', '--org', 'acme', '--name', 'k', '--scopes']
-  ;({ key: admin } = await runJson([...create, 'write,admin'], serverEnv))
-  const { key } = await runJson([...create, 'sessions:write', '--member', 'ada@example.com'], serverEnv)
-  keepLogin(env, { server: server.url, key, member: 'ada@example.com' })
-  const session = { type: 'session', id: 'sess_1', project_name: 'shop', user_email: 'ada@example.com' }
-  const records = [{ ...session, created_at: new Date().toISOString(), estimated_cost: 10 }]
-  await call('POST', '/v1/sync', { records })
-}, SLOW_MS)
-afterAll(async () => {
-  await server.end()
-  await database.drop()
-  folder.remove()
-})
+mkdirSync(shop, { recursive: true })
+const database = await testsDatabase()
+serverEnv.DATABASE_URL = database.url
+const server = await testsServer('serve', serverEnv)
+const org = ['--slug', 'acme', '--name', 'Acme', '--plan', 'cloud_enterprise']
+await runJson(['org', 'create', ...org], serverEnv)
+await runJson(
+  [
+    'member',
+    'add',
+    '--org',
+    'acme',
+    '--email',
+    'ada@example.com',
+    '--name',
+    'Ada',
+    '--role',
+    'developer',
+    '--team',
+    'payments',
+  ],
+  serverEnv,
+)
+const create = ['key', 'create', '--org', 'acme', '--name', 'k', '--scopes']
+const { key: admin } = await runJson([...create, 'write,admin'], serverEnv)
+const { key } = await runJson([...create, 'sessions:write', '--member', 'ada@example.com'], serverEnv)
+keepLogin(env, { server: server.url, key, member: 'ada@example.com' })
+const session = { type: 'session', id: 'sess_1', project_name: 'shop', user_email: 'ada@example.com' }
+const records = [{ ...session, created_at: new Date().toISOString(), estimated_cost: 10 }]
+await call('POST', '/v1/sync', { records })
 
 async function call(method: string, path: string, body: object): Promise<void> {
   const headers = { authorization: `Bearer ${admin}`, 'content-type': 'application/json' }

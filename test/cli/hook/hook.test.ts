@@ -10,14 +10,14 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { deleteLogin, keepLogin } from '../../../src/cli/client/login-file.ts'
-import { eventually, PROGRAM, run, runJson, type Serving, scratchFolder, serving } from '../../support/cli.ts'
+import { testsFolder } from '../../support/at-end.ts'
+import { eventually, PROGRAM, run, runJson, type Serving, serving } from '../../support/cli.ts'
 import { type TestDatabase, testDatabase } from '../../support/postgres.ts'
 
 // The hook in the settings of Claude Code.
 
 const SLOW_MS = 180_000
-const folder = scratchFolder()
-afterAll(() => folder.remove())
+const folder = testsFolder()
 
 let homes = 0
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { copyFileSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describeSchema } from '../../../src/build/catalog-queries.ts'
@@ -9,9 +9,9 @@ import { writeBackup } from '../../../src/database/backup/snapshot.ts'
 import { createSchema, MIGRATIONS, migrate } from '../../../src/database/migrate.ts'
 import { markRestore } from '../../../src/database/restore-mark.ts'
 import { checkMigrations, checkRollups } from '../../../src/server/doctor/checks.ts'
-import { client, type Tenant, tenant, testApp } from '../../support/api.ts'
+import { client, tenant, testApp } from '../../support/api.ts'
+import { scratchFolder } from '../../support/at-end.ts'
 import { allResponses, editBackup, fillOrganization, restoreFile } from '../../support/backups.ts'
-import { scratchFolder } from '../../support/cli.ts'
 import { namesOf } from '../../support/isolation/records.ts'
 import { emptyDatabase, plainDatabase, silent, type TestDatabase } from '../../support/postgres.ts'
 
@@ -22,18 +22,14 @@ const NAMES = namesOf('mmmm')
 const folder = scratchFolder()
 const file = join(folder.path, 'backup.zst')
 const opened: TestDatabase[] = []
-let source: TestDatabase
-let acme: Tenant
 
-beforeAll(async () => {
-  source = await plainDatabase()
-  opened.push(source)
-  acme = await tenant(source.sql, { scopes: ['read', 'write', 'webhooks', 'audit:write'] })
-  await fillOrganization(source.sql, acme, NAMES)
-  const other = await tenant(source.sql, { plan: 'cloud_team' })
-  await fillOrganization(source.sql, other, namesOf('tttt', { day: '2025-11-12' }))
-  await writeBackup(source.sql, { file, secretKey: null })
-})
+const source = await plainDatabase()
+opened.push(source)
+const acme = await tenant(source.sql, { scopes: ['read', 'write', 'webhooks', 'audit:write'] })
+await fillOrganization(source.sql, acme, NAMES)
+const other = await tenant(source.sql, { plan: 'cloud_team' })
+await fillOrganization(source.sql, other, namesOf('tttt', { day: '2025-11-12' }))
+await writeBackup(source.sql, { file, secretKey: null })
 afterAll(async () => {
   for (const database of opened) await database.drop()
   folder.remove()

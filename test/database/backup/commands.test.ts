@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { TRAILER_BYTES, trailerOf } from '../../../src/database/backup/format.ts'
+import { testsFolder } from '../../support/at-end.ts'
 import { editBackup } from '../../support/backups.ts'
-import { eventually, run, runJson, type Serving, scratchFolder, serving } from '../../support/cli.ts'
+import { eventually, run, runJson, serving, testsServer } from '../../support/cli.ts'
 import { newDataFolder } from '../../support/data-folder.ts'
 
 // backup, backup verify and restore as an operator runs them, and the backups that serve makes.
@@ -11,12 +12,10 @@ import { newDataFolder } from '../../support/data-folder.ts'
 // each starts several processes, on a machine that may be busy
 setDefaultTimeout(180_000)
 const SESSIONS = 500
-const folder = scratchFolder()
+const folder = testsFolder()
 const at = (name: string) => join(folder.path, name)
 const env = { DATA_DIR: at('data'), WEBHOOK_ALLOW_HTTP: 'true', WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8' }
 const file = at('backup.zst')
-let server: Serving
-let key = ''
 
 const PATHS = [
   '/v1/sessions?per_page=100',
@@ -46,29 +45,23 @@ async function responses(url: string): Promise<string[]> {
 const textOf = async (path: string): Promise<string> =>
   new TextDecoder().decode(await Bun.zstdDecompress(readFileSync(path).subarray(0, -TRAILER_BYTES)))
 
-beforeAll(async () => {
-  await newDataFolder(env.DATA_DIR)
-  await runJson(['org', 'create', '--slug', 'acme', '--name', 'Acme', '--plan', 'cloud_team'], env)
-  const counts = ['--sessions', String(SESSIONS), '--audit', '300', '--commits', '300', '--risk', '100']
-  await runJson(['seed', '--org', 'acme', ...counts], env)
-  const made = await runJson(
-    ['key', 'create', '--org', 'acme', '--name', 'first', '--scopes', 'read,write,webhooks'],
-    env,
-  )
-  key = made.key
-  server = await serving('serve', env)
-  const created = await fetch(`${server.url}/v1/webhooks`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ url: 'http://127.0.0.1:9/hook', events: ['session.completed'] }),
-  })
-  expect(created.status).toBe(201)
-  await runJson(['backup', file], env)
+await newDataFolder(env.DATA_DIR)
+await runJson(['org', 'create', '--slug', 'acme', '--name', 'Acme', '--plan', 'cloud_team'], env)
+const counts = ['--sessions', String(SESSIONS), '--audit', '300', '--commits', '300', '--risk', '100']
+await runJson(['seed', '--org', 'acme', ...counts], env)
+const made = await runJson(
+  ['key', 'create', '--org', 'acme', '--name', 'first', '--scopes', 'read,write,webhooks'],
+  env,
+)
+const key = made.key
+const server = await testsServer('serve', env)
+const created = await fetch(`${server.url}/v1/webhooks`, {
+  method: 'POST',
+  headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+  body: JSON.stringify({ url: 'http://127.0.0.1:9/hook', events: ['session.completed'] }),
 })
-afterAll(async () => {
-  await server.end()
-  folder.remove()
-})
+expect(created.status).toBe(201)
+await runJson(['backup', file], env)
 
 describe('beside a server', () => {
   test('a backup is made, and its restored copy is served alike', async () => {
@@ -92,11 +85,8 @@ describe('beside a server', () => {
     expect(statSync(at('restored/secret.key')).mode & 0o777).toBe(0o600)
     expect(readdirSync(at('restored')).filter((name) => /restore/.test(name))).toEqual([])
     const copy = await serving('serve', restored)
-    try {
-      expect(await responses(copy.url)).toEqual(before)
-    } finally {
-      await copy.end()
-    }
+    expect(await responses(copy.url)).toEqual(before)
+    await copy.end()
     const doctor = await runJson(['doctor'], restored)
     expect(doctor.checks).toContainEqual(expect.objectContaining({ name: 'rollups', status: 'ok' }))
   })

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { run, runJson, scratchFolder, serving } from '../../support/cli.ts'
+import { scratchFolder } from '../../support/at-end.ts'
+import { run, runJson, serving } from '../../support/cli.ts'
 
 // A backup moves data between major versions of PostgreSQL: from 15, Debian's here, to the embedded 18 and back.
 
@@ -40,27 +41,23 @@ const current = { DATA_DIR: dataDir }
 
 /** Reads answers of the API, and the schema's own names. */
 async function responses(env: typeof old | typeof current, key: string): Promise<string[]> {
-  const server = await serving('serve', env)
-  try {
-    const texts: string[] = []
-    for (const path of [
-      'sessions?per_page=100',
-      'quality/trend',
-      'cost/trend',
-      'security/heatmap',
-      'team/expertise',
-      'risk',
-      'audit',
-    ]) {
-      const response = await fetch(`${server.url}/v1/${path}`, {
-        headers: { authorization: `Bearer ${key}` },
-      })
-      texts.push(`${path} ${response.status} ${await response.text()}`)
-    }
-    return texts
-  } finally {
-    await server.end()
+  await using server = await serving('serve', env)
+  const texts: string[] = []
+  for (const path of [
+    'sessions?per_page=100',
+    'quality/trend',
+    'cost/trend',
+    'security/heatmap',
+    'team/expertise',
+    'risk',
+    'audit',
+  ]) {
+    const response = await fetch(`${server.url}/v1/${path}`, {
+      headers: { authorization: `Bearer ${key}` },
+    })
+    texts.push(`${path} ${response.status} ${await response.text()}`)
   }
+  return texts
 }
 
 describe.skipIf(!isInstalled)(`PostgreSQL ${MAJOR}`, () => {

@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { jsonInit } from '../../support/api.ts'
-import { run, runJson, scratchFolder, serving } from '../../support/cli.ts'
+import { testsFolder } from '../../support/at-end.ts'
+import { run, runJson, serving } from '../../support/cli.ts'
 import { newDataFolder } from '../../support/data-folder.ts'
 
 // A backup of somebody else, who can sign in by everything that is in it, is restored elsewhere.
@@ -10,52 +11,48 @@ import { newDataFolder } from '../../support/data-folder.ts'
 // each starts several processes, on a machine that may be busy
 setDefaultTimeout(180_000)
 const PASSWORD = 'correct horse battery'
-const folder = scratchFolder()
+const folder = testsFolder()
 const at = (name: string) => join(folder.path, name)
 const settings = { WEBHOOK_ALLOW_HTTP: 'true', WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8' }
 const theirs = { ...settings, DATA_DIR: at('theirs') }
 const file = at('planted.zst')
-let planted: { cookie: string; invitation: string; device: string; key: string }
 
 const post = (url: string, path: string, body: unknown, headers: Record<string, string> = {}) =>
   fetch(`${url}${path}`, jsonInit('POST', body, headers))
 const tokenOf = ({ url }: { url: string }) => url.replace(/^.*#token=/, '')
 
-beforeAll(async () => {
-  await newDataFolder(theirs.DATA_DIR)
-  await runJson(['org', 'create', '--slug', 'acme', '--name', 'Acme', '--plan', 'cloud_team'], theirs)
-  const server = await serving('serve', theirs)
-  const { url } = server
-  const owner = (name: string) =>
-    runJson(['owner', 'create', '--org', 'acme', '--email', `${name}@example.com`, '--name', name], theirs)
-  const accepted = await post(url, '/auth/accept', { token: tokenOf(await owner('eve')), password: PASSWORD })
-  const cookie = (accepted.headers.get('set-cookie') ?? '').split(';')[0] ?? ''
-  const { csrf_token } = (await (await fetch(`${url}/v1/whoami`, { headers: { cookie } })).json()) as {
-    csrf_token: string
-  }
-  const device = (await (await post(url, '/auth/device', { name: 'eves-laptop' })).json()) as {
-    device_code: string
-    user_code: string
-  }
-  const approved = await post(
-    url,
-    '/auth/device/approve',
-    { user_code: device.user_code, approve: true },
-    { cookie, 'x-csrf-token': csrf_token },
-  )
-  expect(approved.status).toBe(204)
-  const { key } = await runJson(
-    ['key', 'create', '--org', 'acme', '--name', 'planted', '--scopes', 'read,write,webhooks,admin'],
-    theirs,
-  )
-  const hook = { url: 'http://127.0.0.1:9/eve', events: ['session.completed'] }
-  expect((await post(url, '/v1/webhooks', hook, { authorization: `Bearer ${key}` })).status).toBe(201)
-  const invitation = tokenOf(await owner('mallory'))
-  planted = { cookie, invitation, device: device.device_code, key }
-  await runJson(['backup', file, '--with-secret-key'], theirs)
-  await server.end()
-})
-afterAll(() => folder.remove())
+await newDataFolder(theirs.DATA_DIR)
+await runJson(['org', 'create', '--slug', 'acme', '--name', 'Acme', '--plan', 'cloud_team'], theirs)
+const server = await serving('serve', theirs)
+const { url } = server
+const owner = (name: string) =>
+  runJson(['owner', 'create', '--org', 'acme', '--email', `${name}@example.com`, '--name', name], theirs)
+const accepted = await post(url, '/auth/accept', { token: tokenOf(await owner('eve')), password: PASSWORD })
+const cookie = (accepted.headers.get('set-cookie') ?? '').split(';')[0] ?? ''
+const { csrf_token } = (await (await fetch(`${url}/v1/whoami`, { headers: { cookie } })).json()) as {
+  csrf_token: string
+}
+const device = (await (await post(url, '/auth/device', { name: 'eves-laptop' })).json()) as {
+  device_code: string
+  user_code: string
+}
+const approved = await post(
+  url,
+  '/auth/device/approve',
+  { user_code: device.user_code, approve: true },
+  { cookie, 'x-csrf-token': csrf_token },
+)
+expect(approved.status).toBe(204)
+const { key } = await runJson(
+  ['key', 'create', '--org', 'acme', '--name', 'planted', '--scopes', 'read,write,webhooks,admin'],
+  theirs,
+)
+const hook = { url: 'http://127.0.0.1:9/eve', events: ['session.completed'] }
+expect((await post(url, '/v1/webhooks', hook, { authorization: `Bearer ${key}` })).status).toBe(201)
+const invitation = tokenOf(await owner('mallory'))
+const planted = { cookie, invitation, device: device.device_code, key }
+await runJson(['backup', file, '--with-secret-key'], theirs)
+await server.end()
 
 const WAYS = {
   api_keys: [

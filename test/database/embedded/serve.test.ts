@@ -5,13 +5,13 @@ import { gettingStarted } from '../../../src/cli/serve/serve.ts'
 import { loadConfig } from '../../../src/config.ts'
 import { connect } from '../../../src/database/client.ts'
 import { readHolder } from '../../../src/database/embedded/instance-lock.ts'
+import { scratchFolder } from '../../support/at-end.ts'
 import {
   eventually,
   readUntil,
   run,
   runJson,
   type Serving,
-  scratchFolder,
   serving,
   startProgram,
 } from '../../support/cli.ts'
@@ -86,14 +86,10 @@ test(
       new RegExp(`^ok \\(version .*\\), ${server.url}, instance ${instance}\n$`),
     )
     // a copy of the folder has the same database, and another server
-    const copy = await serving('serve', other)
-    try {
-      expect(await runJson(['health'], { DATA_DIR: other.DATA_DIR })).toMatchObject({ url: copy.url })
-      const wrong = await run(['health', '--port', new URL(copy.url).port], env)
-      expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining(`which is ${server.url}`)])
-    } finally {
-      await copy.end()
-    }
+    await using copy = await serving('serve', other)
+    expect(await runJson(['health'], { DATA_DIR: other.DATA_DIR })).toMatchObject({ url: copy.url })
+    const wrong = await run(['health', '--port', new URL(copy.url).port], env)
+    expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining(`which is ${server.url}`)])
   },
   SLOW_MS,
 )

@@ -5,7 +5,7 @@ import { startWorld } from './world.ts'
 
 // Half a year, day by day: each day has work at noon and is looked at four times. The lists were made by hand.
 
-const database = testsDatabase()
+const database = await testsDatabase()
 
 const FIRST = '2026-01-01'
 const LAST = '2026-06-30'

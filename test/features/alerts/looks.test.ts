@@ -17,7 +17,7 @@ import { startWorld } from './world.ts'
 
 // Looks at alerts and digests: once whoever looks, only where something changed, and as people read it.
 
-const database = testsDatabase()
+const database = await testsDatabase()
 
 const start = '2026-11-11T10:00:00Z'
 const world = (over: { plan?: 'cloud_pro' } = {}) => startWorld(database, { start, ...over })

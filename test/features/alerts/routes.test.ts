@@ -10,7 +10,7 @@ import { type Ask, addHook, asker, localApp, receiver } from '../../support/webh
 const NOW = new Date('2026-11-11T12:00:00.000Z')
 const SLACK = 'https://hooks.slack.com/services/T0/B0/secret-path-abcd'
 
-const database = testsDatabase()
+const database = await testsDatabase()
 let app: ReturnType<typeof localApp>
 beforeAll(() => {
   app = localApp(database, { now: () => NOW })

@@ -1,12 +1,12 @@
-import { beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { addDays, UTC } from '../../../src/base/dates.ts'
 import { windowAt } from '../../../src/features/alerts/evaluate.ts'
 import { type Watched, WINDOWS } from '../../../src/features/alerts/model.ts'
 import { readTop, readValues } from '../../../src/features/alerts/value-queries.ts'
-import { type Tenant, tenant } from '../../support/api.ts'
+import { tenant } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 import { memberRecord, sessionRecord } from '../../support/records.ts'
-import { type Ask, asker, localApp } from '../../support/webhook-api.ts'
+import { asker, localApp } from '../../support/webhook-api.ts'
 import { makeRecords } from '../usage/by-hand.ts'
 
 // The figures of alerts against breakdowns and lists of the API.
@@ -15,27 +15,23 @@ const NOW = new Date('2026-03-12T12:00:00Z')
 const CLOCK = { now: NOW, zone: UTC }
 const TODAY = '2026-03-12'
 
-const database = testsDatabase()
-let owner: Tenant
-let ask: Ask
-beforeAll(async () => {
-  owner = await tenant(database.sql, { scopes: ['read', 'write', 'webhooks', 'admin'] })
-  ask = asker(localApp(database, { now: () => NOW }), owner.key)
-  const budgets = [
-    { limit: 50 },
-    { project: 'p1', limit: 20 },
-    { member: 'user_ada', limit: 10 },
-    { team: 'web', limit: 5 },
-  ]
-  const sent = await ask('POST', '/v1/sync', {
-    records: [
-      ...[memberRecord('ada', { team: 'payments' }), memberRecord('bob', { team: 'web' })],
-      ...budgets.map((budget) => ({ type: 'budget', month: '2025-03', ...budget })),
-      ...makeRecords(600, 7),
-    ],
-  })
-  expect([sent.status, sent.text.slice(0, 200)]).toEqual([200, expect.any(String)] as never)
-}, 60_000)
+const database = await testsDatabase()
+const owner = await tenant(database.sql, { scopes: ['read', 'write', 'webhooks', 'admin'] })
+const ask = asker(localApp(database, { now: () => NOW }), owner.key)
+const budgets = [
+  { limit: 50 },
+  { project: 'p1', limit: 20 },
+  { member: 'user_ada', limit: 10 },
+  { team: 'web', limit: 5 },
+]
+const sent = await ask('POST', '/v1/sync', {
+  records: [
+    ...[memberRecord('ada', { team: 'payments' }), memberRecord('bob', { team: 'web' })],
+    ...budgets.map((budget) => ({ type: 'budget', month: '2025-03', ...budget })),
+    ...makeRecords(600, 7),
+  ],
+})
+expect([sent.status, sent.text.slice(0, 200)]).toEqual([200, expect.any(String)] as never)
 
 const watched = (over: Partial<Watched>): Watched => ({
   ...{

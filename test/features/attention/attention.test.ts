@@ -5,7 +5,7 @@ import { memberRecord, sessionRecord } from '../../support/records.ts'
 import { asker, localApp } from '../../support/webhook-api.ts'
 import { startWorld } from '../alerts/world.ts'
 
-const database = testsDatabase()
+const database = await testsDatabase()
 
 const NOW = '2026-11-21T12:00:00Z'
 

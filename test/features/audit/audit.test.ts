@@ -3,16 +3,12 @@ import { AUDIT_ROLLUP } from '../../../src/accounts/audit-log/rollup.ts'
 import { createKey } from '../../../src/accounts/keys/queries.ts'
 import type { AuditEntry, AuditReport } from '../../../src/features/audit/model.ts'
 import { listEntries } from '../../../src/features/audit/queries.ts'
-import type { App } from '../../../src/server/app.ts'
-import { jsonPost, repeatingClient, type Tenant, tenant, testApp } from '../../support/api.ts'
+import { got, jsonPost, repeatingClient, type Tenant, tenant, testApp } from '../../support/api.ts'
 import { findDifferences, testsDatabase } from '../../support/postgres.ts'
 
-const database = testsDatabase()
-let app: App
+const database = await testsDatabase()
 
-beforeAll(() => {
-  app = testApp(database.sql)
-})
+const app = testApp(database.sql)
 
 interface Given {
   type: 'audit'
@@ -33,12 +29,7 @@ const caller = ({ key }: Tenant) => {
     return JSON.parse(text)
   }
   const post = (records: unknown[]) => ask('/v1/sync', jsonPost({ records }))
-  const sync = async (records: unknown[]) => {
-    const answer = await post(records)
-    const body = JSON.parse(await answer.text())
-    if (answer.status !== 200) throw new Error(JSON.stringify(body))
-    return body as { received: number; created: number; updated: number; unchanged: number }
-  }
+  const sync = (records: unknown[]) => got(post(records))
   return { ask, get, post, sync }
 }
 

@@ -1,10 +1,9 @@
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { deleteOldAuditEntries } from '../../../src/accounts/audit-log/append.ts'
 import { AUDIT_ROLLUP } from '../../../src/accounts/audit-log/rollup.ts'
 import { commandLineActor } from '../../../src/cli/command/actor.ts'
 import type { AuditEntry, AuditReport } from '../../../src/features/audit/model.ts'
 import { listEntries } from '../../../src/features/audit/queries.ts'
-import type { App } from '../../../src/server/app.ts'
 import { client, jsonPost, tenant, testApp } from '../../support/api.ts'
 import { PROGRAM } from '../../support/cli.ts'
 import { findDifferences, testsDatabase } from '../../support/postgres.ts'
@@ -14,12 +13,9 @@ import { memberRecord, sessionRecord } from '../../support/records.ts'
 
 const ACTOR = commandLineActor().userId
 
-const database = testsDatabase()
-let app: App
+const database = await testsDatabase()
 
-beforeAll(() => {
-  app = testApp(database.sql)
-})
+const app = testApp(database.sql)
 
 /** Runs a command on the test's database; what it printed. */
 async function run(args: readonly string[], stdin = ''): Promise<string> {

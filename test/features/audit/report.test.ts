@@ -6,18 +6,14 @@ import { microsOf, timestampOf } from '../../../src/base/dates.ts'
 import type { AuditEntry, AuditReport } from '../../../src/features/audit/model.ts'
 import { readCursor } from '../../../src/features/audit/routes.ts'
 import { assignUniqueTimes } from '../../../src/features/audit/write.ts'
-import type { App } from '../../../src/server/app.ts'
 import { writeRecords } from '../../../src/server/sync/write.ts'
 import { client, type Tenant, tenant, testApp } from '../../support/api.ts'
 import { findDifferences, testsDatabase } from '../../support/postgres.ts'
 import { asOrganization } from '../../support/rls.ts'
 
-const database = testsDatabase()
-let app: App
+const database = await testsDatabase()
 
-beforeAll(() => {
-  app = testApp(database.sql)
-})
+const app = testApp(database.sql)
 
 const sync = ({ orgId }: Tenant, records: unknown[]) =>
   asOrganization(orgId, () =>

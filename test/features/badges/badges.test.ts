@@ -14,7 +14,7 @@ import { testsDatabase } from '../../support/postgres.ts'
 const NOW = new Date('2026-11-15T12:00:00.000Z')
 const KINDS = ['quality', 'security', 'cost'] as const
 
-const db = testsDatabase()
+const db = await testsDatabase()
 let app: App
 let ask: (path: string, init?: RequestInit) => Promise<Response>
 beforeAll(() => {

@@ -1,13 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { isBot } from '../../../src/analysis/scoring/ownership.ts'
 import { commitPages, findKnownCommits } from '../../../src/features/commits/queries.ts'
 import { getExpertise } from '../../../src/features/members/expertise-queries.ts'
 import { writeRecords } from '../../../src/server/sync/write.ts'
-import { testDatabase } from '../../support/postgres.ts'
+import { testsDatabase } from '../../support/postgres.ts'
 import { asOrganization } from '../../support/rls.ts'
 
-let database: Awaited<ReturnType<typeof testDatabase>>
 let organizations = 0
 
 const noPrices = async () => ({ cost: () => undefined, divided: () => undefined })
@@ -29,10 +28,7 @@ async function organization(): Promise<string> {
   return id
 }
 
-beforeAll(async () => {
-  database = await testDatabase()
-})
-afterAll(() => database.drop())
+const database = await testsDatabase()
 
 interface File {
   path: string

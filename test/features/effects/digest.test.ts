@@ -10,7 +10,7 @@ import { CHANGE, MEMBERS, mondayOf, WEEKS, type World, worldOf } from './world.t
 
 // A digest tells of what was found since the digest before, once.
 
-const database = testsDatabase()
+const database = await testsDatabase()
 const pricer = once(() => loadPricer())
 const at = (week: number, time: string) => `${mondayOf(week)}T${time}Z`
 const noisy = (member: number, week: number) =>

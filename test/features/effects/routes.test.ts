@@ -12,7 +12,7 @@ import { asker } from '../../support/webhook-api.ts'
 
 // Recorded and assigned changes: their routes, and what follows members and projects.
 
-const database = testsDatabase()
+const database = await testsDatabase()
 const pricer = once(() => loadPricer())
 const TODAY = '2026-11-25'
 const MEMBERS = Array.from({ length: 12 }, (_, nth) => `user_m${nth}`)

@@ -12,7 +12,7 @@ import { CHANGE, MEMBERS, mondayOf, WEEKS, type World, worldOf } from './world.t
 
 // Worlds with known answers, through POST /v1/sync and the API, beside another implementation.
 
-const database = testsDatabase()
+const database = await testsDatabase()
 const pricer = once(() => loadPricer())
 const NOW = new Date(`${mondayOf(WEEKS)}T09:00:00Z`)
 

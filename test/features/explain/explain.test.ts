@@ -7,7 +7,7 @@ import { sessionRecord } from '../../support/records.ts'
 
 // GET /v1/cost/explain: one cause alone is found alone, and parts add up in generated worlds, for the total and each key.
 
-const database = testsDatabase()
+const database = await testsDatabase()
 const NOW = new Date('2026-11-29T12:00:00Z')
 const PLENTY = { cloud_pro: 1e6, cloud_team: 1e6, cloud_enterprise: 1e6 }
 const app = () =>

@@ -1,45 +1,36 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { createKey } from '../../../src/accounts/keys/queries.ts'
 import { keepLogin } from '../../../src/cli/client/login-file.ts'
-import { client, jsonPost, type Tenant, tenant, testApp } from '../../support/api.ts'
-import { PROGRAM, run, scratchFolder } from '../../support/cli.ts'
-import { type TestDatabase, testDatabase } from '../../support/postgres.ts'
+import { client, jsonPost, tenant, testApp } from '../../support/api.ts'
+import { atEnd, testsFolder } from '../../support/at-end.ts'
+import { PROGRAM, run } from '../../support/cli.ts'
+import { testsDatabase } from '../../support/postgres.ts'
 
 // `cloud-analytics mcp`: the tools over standard input and output, by the login.
 
-const folder = scratchFolder()
-let database: TestDatabase
-let owner: Tenant
-let server: ReturnType<typeof Bun.serve>
-let env: Record<string, string> & { DATA_DIR: string }
+const folder = testsFolder()
 
-beforeAll(async () => {
-  database = await testDatabase()
-  const app = testApp(database.sql)
-  owner = await tenant(database.sql)
-  server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: (request) => app.handle(request) })
-  env = { DATA_DIR: folder.path, HOME: folder.path, XDG_CONFIG_HOME: folder.path }
-  keepLogin(env, { server: server.url.origin, key: owner.key, member: null })
-  const sent = await client(app, owner.key)(
-    '/v1/sync',
-    jsonPost({
-      records: [
-        {
-          ...{ type: 'session', id: 'sess_one', project_name: 'shop', user_email: 'ada@example.com' },
-          ...{ created_at: '2026-06-10T10:00:00Z', quality_score: 80 },
-        },
-      ],
-    }),
-  )
-  expect(sent.status).toBe(200)
-})
-afterAll(async () => {
-  await server.stop(true)
-  await database.drop()
-  folder.remove()
-})
+const database = await testsDatabase()
+const app = testApp(database.sql)
+const owner = await tenant(database.sql)
+const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: (request) => app.handle(request) })
+atEnd(() => server.stop(true))
+const env = { DATA_DIR: folder.path, HOME: folder.path, XDG_CONFIG_HOME: folder.path }
+keepLogin(env, { server: server.url.origin, key: owner.key, member: null })
+const sent = await client(app, owner.key)(
+  '/v1/sync',
+  jsonPost({
+    records: [
+      {
+        ...{ type: 'session', id: 'sess_one', project_name: 'shop', user_email: 'ada@example.com' },
+        ...{ created_at: '2026-06-10T10:00:00Z', quality_score: 80 },
+      },
+    ],
+  }),
+)
+expect(sent.status).toBe(200)
 
 const [command = '', ...entry] = PROGRAM
 

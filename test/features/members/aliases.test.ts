@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { createKey } from '../../../src/accounts/keys/queries.ts'
 import { account, finding, session } from '../../server/erasure/account.ts'
 import { client, jsonPost } from '../../support/api.ts'
-import { testDatabase } from '../../support/postgres.ts'
+import { testsDatabase } from '../../support/postgres.ts'
 import { commitRecord, memberRecord } from '../../support/records.ts'
 
-let database: Awaited<ReturnType<typeof testDatabase>>
-beforeAll(async () => {
-  database = await testDatabase()
-})
-afterAll(() => database.drop())
+const database = await testsDatabase()
 
 const ADA = 'ada@example.com'
 const HOME = 'ada@home.example'

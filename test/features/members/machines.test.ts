@@ -1,22 +1,17 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { createKey } from '../../../src/accounts/keys/queries.ts'
 import { checkMachines } from '../../../src/server/doctor/checks.ts'
 import { bodyOf, client, jsonInit, type Tenant, tenant, testApp } from '../../support/api.ts'
-import { type TestDatabase, testDatabase } from '../../support/postgres.ts'
+import { testDatabase, testsDatabase } from '../../support/postgres.ts'
 import { memberRecord, sessionRecord } from '../../support/records.ts'
 
 const START = Date.parse('2026-11-01T10:00:00.000Z')
 const MINUTE = 60_000
 const DAY = 24 * 60 * MINUTE
 
-let database: TestDatabase
 let now = START
-let app: ReturnType<typeof testApp>
-beforeAll(async () => {
-  database = await testDatabase()
-  app = testApp(database.sql, { now: () => new Date(now) })
-})
-afterAll(() => database.drop())
+const database = await testsDatabase()
+const app = testApp(database.sql, { now: () => new Date(now) })
 
 const session = (id: string, fields: object = {}) =>
   sessionRecord(`sess_${id}`, { created_at: '2026-10-31T12:00:00Z', ...fields })

@@ -1,19 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { DIRECTORIES } from '../../../src/features/sessions/rollup.ts'
 import { writeRecords } from '../../../src/server/sync/write.ts'
 import { repeatingClient, tenant, testApp } from '../../support/api.ts'
-import { findDifferences, testDatabase } from '../../support/postgres.ts'
+import { findDifferences, testsDatabase } from '../../support/postgres.ts'
 import { commitRecord, memberRecord, sessionRecord } from '../../support/records.ts'
 import { asOrganization } from '../../support/rls.ts'
 
 const NOW = new Date('2026-11-21T12:34:56.789Z')
 const HOUR = 3_600_000
 
-let database: Awaited<ReturnType<typeof testDatabase>>
-beforeAll(async () => {
-  database = await testDatabase()
-})
-afterAll(() => database.drop())
+const database = await testsDatabase()
 
 /** A new organization, and its API as functions. */
 async function team({ scopes = ['read', 'write'] }: { scopes?: string[] } = {}) {

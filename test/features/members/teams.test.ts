@@ -1,6 +1,5 @@
-import { beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { createKey } from '../../../src/accounts/keys/queries.ts'
-import type { App } from '../../../src/server/app.ts'
 import { type Tenant, tenant, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 import { memberRecord, sessionRecord } from '../../support/records.ts'
@@ -11,12 +10,9 @@ import { type Ask, asker } from '../../support/webhook-api.ts'
 const PLENTY = { cloud_pro: 1e6, cloud_team: 1e6, cloud_enterprise: 1e6 }
 const SCOPES = ['read', 'write', 'audit:write', 'admin']
 
-const db = testsDatabase()
-let app: App
+const db = await testsDatabase()
 
-beforeAll(() => {
-  app = testApp(db.sql, { config: { rateLimits: PLENTY } })
-})
+const app = testApp(db.sql, { config: { rateLimits: PLENTY } })
 
 const session = (id: string, cost: number, further: object = {}) =>
   sessionRecord(`sess_${id}`, { created_at: '2026-03-10T10:00:00Z', estimated_cost: cost, ...further })

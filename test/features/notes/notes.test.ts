@@ -5,7 +5,7 @@ import { asker, localApp } from '../../support/webhook-api.ts'
 
 // Notes of days: their routes, their records, and what follows the name of a project.
 
-const database = testsDatabase()
+const database = await testsDatabase()
 
 async function organization(scopes = ['read', 'write', 'admin']) {
   const own = await tenant(database.sql, { scopes })

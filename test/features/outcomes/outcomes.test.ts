@@ -1,6 +1,5 @@
-import { beforeAll, expect, test } from 'bun:test'
-import type { App } from '../../../src/server/app.ts'
-import { client, jsonPost, type Tenant, tenant, testApp } from '../../support/api.ts'
+import { expect, test } from 'bun:test'
+import { client, got, jsonPost, tenant, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 import { commitRecord, memberRecord } from '../../support/records.ts'
 
@@ -11,9 +10,7 @@ const PLENTY = { cloud_pro: 1e6, cloud_team: 1e6, cloud_enterprise: 1e6 }
 const GROUPS = ['month', 'week', 'project', 'repo', 'member', 'team', 'agent'] as const
 type Group = (typeof GROUPS)[number]
 
-const database = testsDatabase()
-let app: App
-let owner: Tenant
+const database = await testsDatabase()
 let state = 3
 const below = (limit: number): number => {
   state = (state * 1_103_515_245 + 12_345) % 2_147_483_648
@@ -97,18 +94,8 @@ const commits = Array.from({ length: 70 }, (_, index) => {
   on_default_branch?: boolean
 }[]
 
-const send = async (records: object[]) => {
-  const response = await client(app, owner.key)('/v1/sync', jsonPost({ records }))
-  const text = await response.text()
-  expect([response.status, response.status === 200 ? '' : text]).toEqual([200, ''])
-  return JSON.parse(text) as { created: number; updated: number; unchanged: number }
-}
-async function get<Body>(path: string): Promise<Body> {
-  const response = await client(app, owner.key)(path)
-  const body = (await response.json()) as Body
-  expect([path, response.status, response.status === 200 ? '' : body]).toEqual([path, 200, ''])
-  return body
-}
+const send = (records: object[]) => got(client(app, owner.key)('/v1/sync', jsonPost({ records })))
+const get = <Body>(path: string) => got<Body>(client(app, owner.key)(path))
 
 interface Part {
   session: (typeof sessions)[number]
@@ -118,23 +105,21 @@ interface Part {
 const parts: Part[] = []
 const micros = (dollars: number) => Math.round(dollars * 1e6)
 
-beforeAll(async () => {
-  app = testApp(database.sql, { now: () => NOW, config: { rateLimits: PLENTY } })
-  owner = await tenant(database.sql)
-  const ada = memberRecord('ada', { team: 'payments' })
-  await send([ada, ...commits.slice(0, 30), ...sessions])
-  await send([...pullRequests, ...commits])
-  for (const pullRequest of pullRequests) {
-    const { data } = (
-      await get<{ sessions: { data: { id: string; part: number }[] } }>(`/v1/risk/${pullRequest.id}`)
-    ).sessions
-    for (const { id, part } of data) {
-      const session = sessions.find((one) => one.id === id)
-      if (session !== undefined) parts.push({ session, pullRequest, micros: micros(part) })
-    }
+const app = testApp(database.sql, { now: () => NOW, config: { rateLimits: PLENTY } })
+const owner = await tenant(database.sql)
+const ada = memberRecord('ada', { team: 'payments' })
+await send([ada, ...commits.slice(0, 30), ...sessions])
+await send([...pullRequests, ...commits])
+for (const pullRequest of pullRequests) {
+  const { data } = (
+    await get<{ sessions: { data: { id: string; part: number }[] } }>(`/v1/risk/${pullRequest.id}`)
+  ).sessions
+  for (const { id, part } of data) {
+    const session = sessions.find((one) => one.id === id)
+    if (session !== undefined) parts.push({ session, pullRequest, micros: micros(part) })
   }
-  expect(parts.length).toBeGreaterThan(30)
-})
+}
+expect(parts.length).toBeGreaterThan(30)
 
 const monthOf = (day: string) => `${day.slice(0, 7)}-01`
 const weekOf = (day: string) => {

@@ -1,13 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { SYSTEM } from '../../../src/accounts/audit-log/append.ts'
 import { OperatorError } from '../../../src/base/errors.ts'
 import { COMMIT_ROLLUP } from '../../../src/features/commits/rollup.ts'
 import { OUTCOME_ROLLUP } from '../../../src/features/usage/outcome-rollup.ts'
-import type { App } from '../../../src/server/app.ts'
 import { renameProject } from '../../../src/server/sync/project-write.ts'
 import { repeatingClient, tenant, testApp } from '../../support/api.ts'
-import { findDifferences, plainDatabase, type TestDatabase } from '../../support/postgres.ts'
+import { findDifferences, plainDatabase, testsDatabase } from '../../support/postgres.ts'
 import { given } from '../../support/records.ts'
 import { bodyOf, sync } from '../risk/requests.ts'
 
@@ -19,13 +18,8 @@ const DAY_MS = 86_400_000
 const TODAY = Math.floor(Date.now() / DAY_MS) * DAY_MS
 const at = (daysAgo: number) => new Date(TODAY - daysAgo * DAY_MS).toISOString()
 
-let database: TestDatabase
-let app: App
-beforeAll(async () => {
-  database = await plainDatabase()
-  app = testApp(database.sql)
-})
-afterAll(() => database.drop())
+const database = await testsDatabase(plainDatabase)
+const app = testApp(database.sql)
 
 const REPOS = ['acme/shop', 'bob/shop', 'acme/pay']
 const PEOPLE = ['ada@example.com', 'bob@example.com']

@@ -10,7 +10,7 @@ import { pullRecord } from '../../support/records.ts'
 // GitHub's webhook: state, title, branch and merge of pull requests.
 
 const SECRET = 'a secret of the tests'
-const database = testsDatabase()
+const database = await testsDatabase()
 let app: App
 let owner: Tenant
 let ask: ReturnType<typeof client>

@@ -1,6 +1,5 @@
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { RISK_TABLES } from '../../../src/features/risk/rollup.ts'
-import type { App } from '../../../src/server/app.ts'
 import { writeRecords } from '../../../src/server/sync/write.ts'
 import { client, type Tenant, tenant, testApp } from '../../support/api.ts'
 import { findDifferences, testsDatabase } from '../../support/postgres.ts'
@@ -12,17 +11,14 @@ import { type Ask, firstOf, list, sync } from './requests.ts'
 
 const PARTS = ['impact', 'regression', 'security', 'coupling'] as const
 
-const database = testsDatabase()
-let app: App
+const database = await testsDatabase()
 
 async function newTenant(scopes?: string[]): Promise<{ ask: Ask; own: Tenant }> {
   const own = await tenant(database.sql, scopes === undefined ? {} : { scopes })
   return { ask: client(app, own.key), own }
 }
 
-beforeAll(() => {
-  app = testApp(database.sql)
-})
+const app = testApp(database.sql)
 
 describe('computed parts', () => {
   const commit = (

@@ -1,8 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { App } from '../../../src/server/app.ts'
 import { repeatingClient, tenant, testApp } from '../../support/api.ts'
-import { plainDatabase, type TestDatabase } from '../../support/postgres.ts'
+import { plainDatabase, testsDatabase } from '../../support/postgres.ts'
 import { given, sessionRecord } from '../../support/records.ts'
 import { bodyOf, sync } from './requests.ts'
 
@@ -18,14 +17,8 @@ const MEMBER = {
   ...{ role: 'developer', joined_at: '2026-01-01T00:00:00Z' },
 }
 
-let database: TestDatabase
-let app: App
-
-beforeAll(async () => {
-  database = await plainDatabase()
-  app = testApp(database.sql)
-})
-afterAll(() => database.drop())
+const database = await testsDatabase(plainDatabase)
+const app = testApp(database.sql)
 
 // Times are every fifth day, and most branches and projects the same: many sessions fall on the limits of a range, and may be of
 // several pull requests.

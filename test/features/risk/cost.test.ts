@@ -1,5 +1,4 @@
-import { beforeAll, describe, expect, test } from 'bun:test'
-import type { App } from '../../../src/server/app.ts'
+import { describe, expect, test } from 'bun:test'
 import { repeatingClient, tenant, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 import { given } from '../../support/records.ts'
@@ -7,12 +6,9 @@ import { type Ask, bodyOf, sync } from './requests.ts'
 
 // A pull request has a cost: its sessions, and a part of each.
 
-const database = testsDatabase()
-let app: App
+const database = await testsDatabase()
 
-beforeAll(() => {
-  app = testApp(database.sql)
-})
+const app = testApp(database.sql)
 
 const newClient = async (): Promise<Ask> => repeatingClient(app, (await tenant(database.sql)).key)
 

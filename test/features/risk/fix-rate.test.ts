@@ -1,15 +1,12 @@
-import { beforeAll, expect, test } from 'bun:test'
-import { client, tenant, testApp } from '../../support/api.ts'
+import { expect, test } from 'bun:test'
+import { client, got, jsonPost, tenant, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 
 // The share of merged pull requests of a rating that a fix followed: docs/risk.md.
 
-const database = testsDatabase()
-let ask: ReturnType<typeof client>
+const database = await testsDatabase()
 
-beforeAll(async () => {
-  ask = client(testApp(database.sql), (await tenant(database.sql)).key)
-})
+const ask = client(testApp(database.sql), (await tenant(database.sql)).key)
 
 /** A merged pull request whose commit changed a file of its own. */
 const pullRequest = (number: number, more: object = {}) => [
@@ -28,12 +25,8 @@ const commit = (sha: string, day: string, subject: string, paths: string[], auth
 })
 const part = (number: number) => [`src/part-${number}.ts`]
 
-async function send(records: object[]) {
-  const headers = { 'content-type': 'application/json' }
-  const response = await ask('/v1/sync', { method: 'POST', headers, body: JSON.stringify({ records }) })
-  expect([response.status, await response.text()]).toEqual([200, expect.any(String)])
-}
-const rate = async (id: string) => JSON.parse(await (await ask(`/v1/risk/${id}`)).text()).fix_rate
+const send = (records: object[]) => got(ask('/v1/sync', jsonPost({ records })))
+const rate = async (id: string) => (await got(ask(`/v1/risk/${id}`))).fix_rate
 
 test('a fix of one of its files within 30 days, by people and of few files', async () => {
   const many = Array.from({ length: 31 }, (_, index) => `src/part-${index}.ts`)

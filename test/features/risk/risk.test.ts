@@ -2,7 +2,6 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { loadPricer } from '../../../src/analysis/scoring/prices.ts'
 import { rebuildTables } from '../../../src/database/derived-tables.ts'
 import { RISK_TABLES } from '../../../src/features/risk/rollup.ts'
-import type { App } from '../../../src/server/app.ts'
 import { seed } from '../../../src/server/seed/seed.ts'
 import { repeatingClient, type Tenant, tenant, testApp } from '../../support/api.ts'
 import { findDifferences, testsDatabase } from '../../support/postgres.ts'
@@ -13,17 +12,14 @@ import { type Ask, bodyOf, firstOf, list, post, sync } from './requests.ts'
 
 const RATINGS = ['low', 'medium', 'high', 'critical'] as const
 
-const database = testsDatabase()
-let app: App
+const database = await testsDatabase()
 
 async function newTenant(scopes?: string[]): Promise<{ ask: Ask; own: Tenant }> {
   const own = await tenant(database.sql, scopes === undefined ? {} : { scopes })
   return { ask: repeatingClient(app, own.key), own }
 }
 
-beforeAll(() => {
-  app = testApp(database.sql)
-})
+const app = testApp(database.sql)
 
 describe('the list', () => {
   let ask: Ask

@@ -1,6 +1,5 @@
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { RISK_TABLES } from '../../../src/features/risk/rollup.ts'
-import type { App } from '../../../src/server/app.ts'
 import { exportLines } from '../../../src/server/sync/export.ts'
 import { repeatingClient, type Tenant, tenant, testApp } from '../../support/api.ts'
 import { findDifferences, testsDatabase } from '../../support/postgres.ts'
@@ -24,12 +23,9 @@ const SHOWN = {
   url: 'https://github.com/acme/shop/pull/1',
 }
 
-const database = testsDatabase()
-let app: App
+const database = await testsDatabase()
 
-beforeAll(() => {
-  app = testApp(database.sql)
-})
+const app = testApp(database.sql)
 
 async function newTenant(): Promise<{ ask: Ask; own: Tenant }> {
   const own = await tenant(database.sql)

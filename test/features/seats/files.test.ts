@@ -1,26 +1,20 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { addDays, dateOf } from '../../../src/base/dates.ts'
 import type { Seat, SeatPage } from '../../../src/features/seats/model.ts'
-import { run, runJson, type Serving, scratchFolder, serving } from '../../support/cli.ts'
+import { testsFolder } from '../../support/at-end.ts'
+import { run, runJson, testsServer } from '../../support/cli.ts'
 
 // Seats from what agents leave on two machines: their files, `sync`, plans as CSV, and what the API says then.
 
 const SLOW_MS = 360_000
 const TODAY = dateOf(new Date())
 const NEW = addDays(TODAY, -5)
-const folder = scratchFolder()
+const folder = testsFolder()
 const server = { DATA_DIR: join(folder.path, 'data') }
-let serves: Serving
 
-beforeAll(async () => {
-  serves = await serving('serve', server)
-}, SLOW_MS)
-afterAll(async () => {
-  await serves.end()
-  folder.remove()
-})
+const serves = await testsServer('serve', server)
 
 const seconds = (time: string) => Date.parse(time) / 1000
 const lines = (values: readonly object[]) => values.map((value) => `${JSON.stringify(value)}\n`).join('')

@@ -19,7 +19,7 @@ const PLENTY = { cloud_pro: 1e6, cloud_team: 1e6, cloud_enterprise: 1e6 }
 const SCOPES = ['read', 'write', 'audit:write', 'webhooks', 'admin']
 const NOVEMBER = '/v1/seats?date_from=2026-11-01&date_to=2026-11-30'
 
-const db = testsDatabase()
+const db = await testsDatabase()
 let app: App
 
 beforeAll(() => {

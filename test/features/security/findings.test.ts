@@ -10,7 +10,7 @@ import { memberRecord, sessionRecord } from '../../support/records.ts'
 
 // GET /v1/findings and PATCH /v1/findings/:finding_id.
 
-const database = testsDatabase()
+const database = await testsDatabase()
 let app: App
 let mine: Tenant
 let ask: ReturnType<typeof client>

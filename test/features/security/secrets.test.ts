@@ -1,15 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { readSessions } from '../../../src/analysis/agents/read-sessions.ts'
 import type { SessionRecord } from '../../../src/analysis/records/session.ts'
 import { loadPricer } from '../../../src/analysis/scoring/prices.ts'
 import { createLog } from '../../../src/base/log.ts'
-import type { App } from '../../../src/server/app.ts'
-import { client, jsonPost, type Tenant, tenant, testApp } from '../../support/api.ts'
+import { client, jsonPost, tenant, testApp } from '../../support/api.ts'
+import { testsFolder } from '../../support/at-end.ts'
 import { PLANTED } from '../../support/planted-secrets.ts'
-import { type TestDatabase, testDatabase } from '../../support/postgres.ts'
+import { testsDatabase } from '../../support/postgres.ts'
 import { sessionRecord } from '../../support/records.ts'
 
 // Made-up secrets planted in a transcript, read, sent, stored and asked for: found, and nowhere to be seen.
@@ -106,11 +104,6 @@ const transcript = (text: string): string =>
     user(6, [{ type: 'tool_result', tool_use_id: 't2', content: 'written' }]),
   ].join('\n')
 
-let database: TestDatabase
-let app: App
-let mine: Tenant
-let ask: (path: string, init?: RequestInit) => Promise<Response>
-let folder: string
 const logged: string[] = []
 
 const post = (records: unknown[]) => ask('/v1/sync', jsonPost({ records }))
@@ -148,18 +141,12 @@ function expectNowhere(text: string): void {
       if (text.includes(piece)) throw new Error(`${rule}: ${piece} is there`)
 }
 
-beforeAll(async () => {
-  database = await testDatabase()
-  const log = createLog('debug', 'json', (text) => logged.push(text))
-  app = testApp(database.sql, { log, pricer: () => loadPricer(), config: { storeContent: true } })
-  mine = await tenant(database.sql)
-  ask = client(app, mine.key)
-  folder = mkdtempSync(join(tmpdir(), 'planted-'))
-})
-afterAll(async () => {
-  rmSync(folder, { recursive: true, force: true })
-  await database.drop()
-})
+const database = await testsDatabase()
+const log = createLog('debug', 'json', (text) => logged.push(text))
+const app = testApp(database.sql, { log, pricer: () => loadPricer(), config: { storeContent: true } })
+const mine = await tenant(database.sql)
+const ask = client(app, mine.key)
+const folder = testsFolder().path
 
 describe(`${Object.keys(SECRETS).length} kinds of secrets in transcripts`, () => {
   for (const [how, wrap] of Object.entries(WRAPPINGS)) {

@@ -2,8 +2,7 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { loadPricer } from '../../../src/analysis/scoring/prices.ts'
 import { FINDING_TABLES } from '../../../src/features/security/check.ts'
 import { SESSION_ROLLUPS } from '../../../src/features/sessions/rollup.ts'
-import type { App } from '../../../src/server/app.ts'
-import { client, jsonPost, repeatingClient, type Tenant, tenant, testApp } from '../../support/api.ts'
+import { client, got, jsonPost, repeatingClient, tenant, testApp } from '../../support/api.ts'
 import { findDifferences, testsDatabase } from '../../support/postgres.ts'
 import { sessionRecord } from '../../support/records.ts'
 
@@ -31,17 +30,10 @@ interface Made {
   }
 }
 
-const database = testsDatabase()
-let app: App
-let mine: Tenant
-let ask: (path: string, init?: RequestInit) => Promise<Response>
+const database = await testsDatabase()
 const stored = new Map<string, Made>()
 
-const get = async (path: string) => {
-  const response = await ask(path)
-  expect(response.status).toBe(200)
-  return JSON.parse(await response.text())
-}
+const get = (path: string) => got(ask(path))
 const post = (records: unknown[], as = ask) => as('/v1/sync', jsonPost({ records }))
 
 let state = 11
@@ -174,11 +166,9 @@ const queryOf = (filter: Filter) =>
     Object.fromEntries(Object.entries(filter).map(([name, value]) => [name, `${value}`])),
   ).toString()
 
-beforeAll(async () => {
-  app = testApp(database.sql, { pricer: () => loadPricer() })
-  mine = await tenant(database.sql)
-  ask = repeatingClient(app, mine.key)
-})
+const app = testApp(database.sql, { pricer: () => loadPricer() })
+const mine = await tenant(database.sql)
+const ask = repeatingClient(app, mine.key)
 
 describe('without sessions', () => {
   test('the overview is zeros, the heatmap empty', async () => {

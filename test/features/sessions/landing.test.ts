@@ -1,41 +1,37 @@
-import { beforeAll, expect, test } from 'bun:test'
-import { client, tenant, testApp } from '../../support/api.ts'
+import { expect, test } from 'bun:test'
+import { client, got, jsonPost, tenant, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 import { sessionRecord } from '../../support/records.ts'
 
 // The fields of a session's detail that tell of its commits.
 
-const database = testsDatabase()
-let ask: ReturnType<typeof client>
-
-beforeAll(async () => {
-  const app = testApp(database.sql)
-  ask = client(app, (await tenant(database.sql)).key)
-  const sessions = ['none', 'landed', 'lost', 'both', 'undone', 'squashed', 'hashed', 'before'].map(
-    (name) => ({
-      ...{ type: 'session', id: `sess_${name}`, project_name: 'shop', created_at: '2026-05-01T00:00:00Z' },
-    }),
-  )
-  await send([
-    ...sessions,
-    commit('c1', 'landed both', { subject: 'Add a cart', survival: [left(14, 3)] }),
-    commit('c2', 'lost both', { on_default_branch: false, survival: [left(14, 4), left(30, 4)] }),
-    commit('c3', 'undone', { subject: 'Add export', survival: [left(14, 4), left(30, 0)] }),
-    commit('c4', 'undone', { subject: 'Fix export', survival: [left(14, 3), left(30, 3)] }),
-    commit('c5', 'squashed', { subject: 'Add import (#12)' }),
-    commit('c6', 'hashed', { subject: 'Add search' }),
-    commit('c7', 'before', { subject: 'Add a cart again', day: 20 }),
-    commit('r1', '', { subject: 'Revert "Add export"', day: 9 }),
-    commit('r2', '', { subject: 'Revert "Add import" (#15)', day: 9 }),
-    commit('r3', '', { subject: 'Reverts c6, which was slow', day: 9 }),
-    commit('r4', '', { subject: 'Revert "Add a cart again"', day: 9 }),
-    // the one is of another project, the other's subject only begins so
-    { ...commit('r5', '', { subject: 'Revert "Add a cart"', day: 9 }), project: 'other' },
-    commit('r6', '', { subject: 'Revert "Add a cart for two"', day: 9 }),
-  ])
-})
-
 const left = (days: number, lines: number) => ({ days, lines })
+
+const database = await testsDatabase()
+const app = testApp(database.sql)
+const ask = client(app, (await tenant(database.sql)).key)
+const sessions = ['none', 'landed', 'lost', 'both', 'undone', 'squashed', 'hashed', 'before'].map((name) => ({
+  ...{ type: 'session', id: `sess_${name}`, project_name: 'shop', created_at: '2026-05-01T00:00:00Z' },
+}))
+const send = (records: object[]) => got(ask('/v1/sync', jsonPost({ records })))
+await send([
+  ...sessions,
+  commit('c1', 'landed both', { subject: 'Add a cart', survival: [left(14, 3)] }),
+  commit('c2', 'lost both', { on_default_branch: false, survival: [left(14, 4), left(30, 4)] }),
+  commit('c3', 'undone', { subject: 'Add export', survival: [left(14, 4), left(30, 0)] }),
+  commit('c4', 'undone', { subject: 'Fix export', survival: [left(14, 3), left(30, 3)] }),
+  commit('c5', 'squashed', { subject: 'Add import (#12)' }),
+  commit('c6', 'hashed', { subject: 'Add search' }),
+  commit('c7', 'before', { subject: 'Add a cart again', day: 20 }),
+  commit('r1', '', { subject: 'Revert "Add export"', day: 9 }),
+  commit('r2', '', { subject: 'Revert "Add import" (#15)', day: 9 }),
+  commit('r3', '', { subject: 'Reverts c6, which was slow', day: 9 }),
+  commit('r4', '', { subject: 'Revert "Add a cart again"', day: 9 }),
+  // the one is of another project, the other's subject only begins so
+  { ...commit('r5', '', { subject: 'Revert "Add a cart"', day: 9 }), project: 'other' },
+  commit('r6', '', { subject: 'Revert "Add a cart for two"', day: 9 }),
+])
+
 /** A commit of which these sessions wrote all 4 lines. */
 function commit(
   sha: string,
@@ -51,14 +47,7 @@ function commit(
   }
 }
 
-async function send(records: object[]) {
-  const body = JSON.stringify({ records })
-  const headers = { 'content-type': 'application/json' }
-  const response = await ask('/v1/sync', { method: 'POST', headers, body })
-  expect([response.status, await response.text()]).toEqual([200, expect.any(String)])
-}
-
-const detail = async (name: string) => JSON.parse(await (await ask(`/v1/sessions/sess_${name}`)).text())
+const detail = (name: string) => got(ask(`/v1/sessions/sess_${name}`))
 const NOTHING = { '14': null, '30': null }
 
 test.each([

@@ -5,7 +5,7 @@ import { testsDatabase } from '../../support/postgres.ts'
 
 // Agents write more on a call than its tokens: the version, a skill, who is paid.
 
-const database = testsDatabase()
+const database = await testsDatabase()
 let ask: (path: string, init?: RequestInit) => Promise<Response>
 
 beforeAll(async () => {

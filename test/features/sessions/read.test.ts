@@ -1,7 +1,6 @@
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { loadPricer } from '../../../src/analysis/scoring/prices.ts'
-import type { App } from '../../../src/server/app.ts'
-import { client, jsonPost, repeatingClient, type Tenant, tenant, testApp } from '../../support/api.ts'
+import { client, got, jsonPost, repeatingClient, tenant, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 import { memberRecord, sessionRecord } from '../../support/records.ts'
 
@@ -20,17 +19,9 @@ interface Made {
   turns: number
 }
 
-const database = testsDatabase()
-let app: App
-let mine: Tenant
-let ask: (path: string, init?: RequestInit) => Promise<Response>
-let made: Made[]
+const database = await testsDatabase()
 
-const get = async (path: string) => {
-  const response = await ask(path)
-  expect(response.status).toBe(200)
-  return JSON.parse(await response.text())
-}
+const get = (path: string) => got(ask(path))
 
 const post = (records: unknown[], as = ask) => as('/v1/sync', jsonPost({ records }))
 
@@ -52,13 +43,11 @@ function makeSessions(): Made[] {
   )
 }
 
-beforeAll(async () => {
-  app = testApp(database.sql, { now: () => NOW, pricer: loadPricer })
-  mine = await tenant(database.sql)
-  ask = repeatingClient(app, mine.key)
-  made = makeSessions()
-  expect((await post(made)).status).toBe(200)
-})
+const app = testApp(database.sql, { now: () => NOW, pricer: loadPricer })
+const mine = await tenant(database.sql)
+const ask = repeatingClient(app, mine.key)
+const made = makeSessions()
+expect((await post(made)).status).toBe(200)
 
 const day = (session: Made) => session.created_at.slice(0, 10)
 const matching = (query: { project?: string; date_from?: string; date_to?: string }) =>

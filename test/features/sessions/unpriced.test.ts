@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { loadPricer, type Pricer } from '../../../src/analysis/scoring/prices.ts'
 import { USAGE_ROLLUPS } from '../../../src/features/usage/rollup.ts'
-import { jsonPost, repeatingClient, tenant, testApp } from '../../support/api.ts'
+import { got, jsonPost, repeatingClient, tenant, testApp } from '../../support/api.ts'
 import { findDifferences, testsDatabase } from '../../support/postgres.ts'
 import { sessionRecord } from '../../support/records.ts'
 
@@ -15,7 +15,7 @@ const IN_HOUSE_COST = 0.003011
 /** US dollars for TOKENS of `claude-haiku-4-5`. */
 const HAIKU_COST = 0.002008
 
-const database = testsDatabase()
+const database = await testsDatabase()
 
 /** A new organization, and what asks the API of it; `prices` may be replaced. */
 async function organization() {
@@ -23,11 +23,7 @@ async function organization() {
   const prices = { pricer: await loadPricer() }
   const pricer: () => Promise<Pricer> = async () => prices.pricer
   const ask = repeatingClient(testApp(database.sql, { now: () => NOW, pricer }), mine.key)
-  const get = async (path: string) => {
-    const response = await ask(path)
-    expect(response.status).toBe(200)
-    return JSON.parse(await response.text())
-  }
+  const get = (path: string) => got(ask(path))
   const send = async (...records: object[]) => {
     const response = await ask('/v1/sync', jsonPost({ records }))
     return { status: response.status, body: JSON.parse(await response.text()) }

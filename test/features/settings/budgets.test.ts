@@ -1,7 +1,6 @@
-import { beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { SYSTEM } from '../../../src/accounts/audit-log/append.ts'
 import { createKey } from '../../../src/accounts/keys/queries.ts'
-import type { App } from '../../../src/server/app.ts'
 import { erasePerson } from '../../../src/server/erasure/person.ts'
 import { renameProject } from '../../../src/server/sync/project-write.ts'
 import { type Tenant, tenant, testApp } from '../../support/api.ts'
@@ -16,12 +15,9 @@ const NOW = new Date('2026-11-21T12:00:00.000Z')
 const PLENTY = { cloud_pro: 1e6, cloud_team: 1e6, cloud_enterprise: 1e6 }
 const SCOPES = ['read', 'write', 'audit:write', 'webhooks', 'admin']
 
-const db = testsDatabase()
-let app: App
+const db = await testsDatabase()
 
-beforeAll(() => {
-  app = testApp(db.sql, { now: () => NOW, config: { rateLimits: PLENTY } })
-})
+const app = testApp(db.sql, { now: () => NOW, config: { rateLimits: PLENTY } })
 
 const member = (name: string, team?: string) => memberRecord(name, team ? { team } : {})
 const session = (id: string, cost: number, further: object = {}) => ({

@@ -1,6 +1,5 @@
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { createKey } from '../../../src/accounts/keys/queries.ts'
-import type { App } from '../../../src/server/app.ts'
 import { type Tenant, tenant, testApp } from '../../support/api.ts'
 import { CHANGES, declaredRoutes } from '../../support/isolation/routes.ts'
 import { testsDatabase } from '../../support/postgres.ts'
@@ -11,12 +10,9 @@ import { asker } from '../../support/webhook-api.ts'
 const ADMIN = ['read', 'write', 'audit:write', 'webhooks', 'admin']
 const PLENTY = { cloud_pro: 1e6, cloud_team: 1e6, cloud_enterprise: 1e6 }
 
-const db = testsDatabase()
-let app: App
+const db = await testsDatabase()
 
-beforeAll(() => {
-  app = testApp(db.sql, { config: { rateLimits: PLENTY } })
-})
+const app = testApp(db.sql, { config: { rateLimits: PLENTY } })
 
 async function organization(scopes = ADMIN) {
   const own = await tenant(db.sql, { scopes })

@@ -3,7 +3,7 @@ import { tenant, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 import { asker } from '../../support/webhook-api.ts'
 
-const db = testsDatabase()
+const db = await testsDatabase()
 
 test('a change of the time zone waits, and refuses another one', async () => {
   const own = await tenant(db.sql, { scopes: ['read', 'admin', 'audit:write'] })

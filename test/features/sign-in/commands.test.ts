@@ -1,31 +1,20 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type HttpServer, listen } from '../../../src/http/listen.ts'
-import type { App } from '../../../src/server/app.ts'
+import { listen } from '../../../src/http/listen.ts'
 import { tenant, testApp } from '../../support/api.ts'
+import { atEnd, testsFolder } from '../../support/at-end.ts'
 import { PROGRAM } from '../../support/cli.ts'
-import { silent, type TestDatabase, testDatabase } from '../../support/postgres.ts'
+import { silent, testsDatabase } from '../../support/postgres.ts'
 import { browser, cookieOf, PASSWORD, post, signedIn } from './people.ts'
 
 // The commands by which people and machines come to sign in, on the test's database and server.
 
-let db: TestDatabase
-let app: App
-let server: HttpServer
-const home = mkdtempSync(join(tmpdir(), 'cloud-analytics-test-'))
-
-beforeAll(async () => {
-  db = await testDatabase()
-  app = testApp(db.sql, { config: { host: '127.0.0.1', port: 0 } })
-  server = listen(app, { host: '127.0.0.1', port: 0 }, silent)
-})
-afterAll(async () => {
-  await server.stop()
-  await db.drop()
-  rmSync(home, { recursive: true })
-})
+const home = testsFolder().path
+const db = await testsDatabase()
+const app = testApp(db.sql, { config: { host: '127.0.0.1', port: 0 } })
+const server = listen(app, { host: '127.0.0.1', port: 0 }, silent)
+atEnd(server.stop)
 
 const env = () => ({
   PATH: process.env.PATH,

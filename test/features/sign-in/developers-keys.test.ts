@@ -1,16 +1,12 @@
-import { beforeAll, expect, test } from 'bun:test'
-import type { App } from '../../../src/server/app.ts'
+import { expect, test } from 'bun:test'
 import { client, tenant, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 import { signedIn } from './people.ts'
 
 // A developer makes keys for their own laptops, and manages nobody else's.
 
-const db = testsDatabase()
-let app: App
-beforeAll(() => {
-  app = testApp(db.sql)
-})
+const db = await testsDatabase()
+const app = testApp(db.sql)
 
 test('a developer makes, sees, rotates and revokes keys of their own only', async () => {
   const { orgId, keyId } = await tenant(db.sql)

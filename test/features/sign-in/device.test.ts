@@ -6,7 +6,7 @@ import { browser, post, signedIn } from './people.ts'
 
 // Signing a machine in by a person's approval (RFC 8628).
 
-const db = testsDatabase()
+const db = await testsDatabase()
 let app: App
 /** All tries are in one minute. */
 const instance = (config = {}) =>

@@ -1,12 +1,13 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { beforeEach, describe, expect, test } from 'bun:test'
 import { createKey } from '../../../src/accounts/keys/queries.ts'
 import { createLog } from '../../../src/base/log.ts'
 import { loadConfig, type OidcConfig, type Role } from '../../../src/config.ts'
 import type { App } from '../../../src/server/app.ts'
 import { tenant, testApp } from '../../support/api.ts'
-import { type TestDatabase, testDatabase } from '../../support/postgres.ts'
+import { atEnd } from '../../support/at-end.ts'
+import { testsDatabase } from '../../support/postgres.ts'
 import { asker } from '../../support/webhook-api.ts'
-import { CLIENT_ID, CLIENT_SECRET, type Issuer, signInAtIssuer, startIssuer } from './issuer.ts'
+import { CLIENT_ID, CLIENT_SECRET, signInAtIssuer, startIssuer } from './issuer.ts'
 import { addPerson, browser, invite, signedIn } from './people.ts'
 
 // Signing in by an identity provider, against a real one.
@@ -19,8 +20,6 @@ const ROLES = new Map<string, Role>([
   ['analytics-admins', 'admin'],
 ])
 
-let db: TestDatabase
-let issuer: Issuer
 let slug: string
 let orgId: string
 let nowMs = 0
@@ -50,14 +49,20 @@ const instance = (oidc: Partial<OidcConfig> = {}, config: object = {}) =>
     },
   })
 
-beforeAll(async () => {
-  db = await testDatabase()
-  issuer = await startIssuer({ redirectUri: CALLBACK })
-})
-afterAll(async () => {
-  await issuer.stop()
-  await db.drop()
-})
+const db = await testsDatabase()
+let issuer = await startIssuer({ redirectUri: CALLBACK })
+atEnd(() => issuer.stop())
+
+/** An instance with another provider, by which people sign in until it is disposed of. */
+async function atAnother(options: object = {}) {
+  const kept = issuer
+  issuer = await startIssuer({ redirectUri: CALLBACK, ...options })
+  const end = async () => {
+    await issuer.stop()
+    issuer = kept
+  }
+  return { app: instance(), [Symbol.asyncDispose]: end }
+}
 beforeEach(async () => {
   issuer.accounts.clear()
   const made = await tenant(db.sql)
@@ -205,25 +210,19 @@ describe('a sign-in', () => {
       ]
     expect(count).toBe(1)
     // another issuer names its people as it likes
-    const another = await startIssuer({ redirectUri: CALLBACK })
-    const [kept, there] = [issuer, instance({ issuer: another.url })]
-    issuer = another
-    try {
-      ada(['engineering'])
-      expect((await signIn(there, 'ada')).status).toBe(403)
-      ada(['engineering'], { email: 'else@example.com' })
-      expect((await memberOf(there, await signIn(there, 'ada'))).member).not.toMatchObject({ id })
-      // an invitation is the way to another person
-      await invite(db.sql, orgId, id)
-      issuer.accounts.set('new', { email: 'ada@example.com', email_verified: true, groups: ['everyone'] })
-      expect((await memberOf(there, await signIn(there, 'new'))).member).toMatchObject({
-        id,
-        role: 'auditor',
-      })
-    } finally {
-      issuer = kept
-      await another.stop()
-    }
+    await using another = await atAnother()
+    const { app: there } = another
+    ada(['engineering'])
+    expect((await signIn(there, 'ada')).status).toBe(403)
+    ada(['engineering'], { email: 'else@example.com' })
+    expect((await memberOf(there, await signIn(there, 'ada'))).member).not.toMatchObject({ id })
+    // an invitation is the way to another person
+    await invite(db.sql, orgId, id)
+    issuer.accounts.set('new', { email: 'ada@example.com', email_verified: true, groups: ['everyone'] })
+    expect((await memberOf(there, await signIn(there, 'new'))).member).toMatchObject({
+      id,
+      role: 'auditor',
+    })
   })
 
   test('with more groups than a token has keeps a role that an admin or the provider gave, which is logged', async () => {
@@ -370,22 +369,16 @@ describe('a sign-in', () => {
   })
 
   test('takes an address and whether it is verified from one source', async () => {
-    const both = await startIssuer({ redirectUri: CALLBACK, inToken: true })
-    const [kept, app] = [issuer, instance({ issuer: both.url })]
-    issuer = both
-    try {
-      await addPerson(db.sql, orgId, 'victim@example.com', 'owner')
-      issuer.accounts.set('ada', { email: 'victim@example.com', groups: ['engineering'] })
-      issuer.inUserinfo.set('ada', { email: 'ada@example.com', email_verified: true })
-      expect((await memberOf(app, await signIn(app, 'ada'))).member).toMatchObject({
-        email: 'ada@example.com',
-      })
-      issuer.inUserinfo.set('ada', { email: 'ada@example.com', email_verified: false })
-      expect((await signIn(app, 'ada')).status).toBe(401)
-    } finally {
-      issuer = kept
-      await both.stop()
-    }
+    await using another = await atAnother({ inToken: true })
+    const { app } = another
+    await addPerson(db.sql, orgId, 'victim@example.com', 'owner')
+    issuer.accounts.set('ada', { email: 'victim@example.com', groups: ['engineering'] })
+    issuer.inUserinfo.set('ada', { email: 'ada@example.com', email_verified: true })
+    expect((await memberOf(app, await signIn(app, 'ada'))).member).toMatchObject({
+      email: 'ada@example.com',
+    })
+    issuer.inUserinfo.set('ada', { email: 'ada@example.com', email_verified: false })
+    expect((await signIn(app, 'ada')).status).toBe(401)
   })
 
   test('with the Kelvin sign is by no address with a k', async () => {
@@ -460,33 +453,21 @@ describe('the provider', () => {
   test('authenticates this server as it advertises, and gives the claims in the token or by userinfo', async () => {
     for (const authMethod of ['client_secret_basic', 'client_secret_post'] as const) {
       for (const inToken of [true, false]) {
-        const another = await startIssuer({ redirectUri: CALLBACK, authMethod, inToken })
-        const [kept, app] = [issuer, instance({ issuer: another.url })]
-        issuer = another
-        try {
-          ada(['engineering'], { email: `${authMethod}.${inToken}@example.com` })
-          expect((await memberOf(app, await signIn(app, 'ada'))).member).toMatchObject({ role: 'developer' })
-          const wrong = instance({ clientSecret: 'another' })
-          expect((await signIn(wrong, 'ada')).status).toBe(401)
-        } finally {
-          issuer = kept
-          await another.stop()
-        }
+        await using another = await atAnother({ authMethod, inToken })
+        const { app } = another
+        ada(['engineering'], { email: `${authMethod}.${inToken}@example.com` })
+        expect((await memberOf(app, await signIn(app, 'ada'))).member).toMatchObject({ role: 'developer' })
+        const wrong = instance({ clientSecret: 'another' })
+        expect((await signIn(wrong, 'ada')).status).toBe(401)
       }
     }
   })
 
   test('is not believed with a wrong signature of its token', async () => {
-    const forger = await startIssuer({ redirectUri: CALLBACK, forges: true, inToken: true })
-    const [kept, app] = [issuer, instance({ issuer: forger.url })]
-    issuer = forger
-    try {
-      ada(['analytics-admins'])
-      expect((await signIn(app, 'ada')).status).toBe(401)
-    } finally {
-      issuer = kept
-      await forger.stop()
-    }
+    await using another = await atAnother({ forges: true, inToken: true })
+    const { app } = another
+    ada(['analytics-admins'])
+    expect((await signIn(app, 'ada')).status).toBe(401)
   })
 
   test('may be away when the server starts, and be there later', async () => {

@@ -1,9 +1,9 @@
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { SYSTEM } from '../../../src/accounts/audit-log/append.ts'
 import { createKey } from '../../../src/accounts/keys/queries.ts'
 import { lookAtRules } from '../../../src/features/alerts/look.ts'
 import type { App } from '../../../src/server/app.ts'
-import { client, jsonPost, repeatingClient, type Tenant, tenant, testApp } from '../../support/api.ts'
+import { client, jsonPost, repeatingClient, tenant, testApp } from '../../support/api.ts'
 import { namesOf, recordsOf } from '../../support/isolation/records.ts'
 import { pathsOf, readRoutes, SHARED_PATHS } from '../../support/isolation/routes.ts'
 import { silent, testsDatabase } from '../../support/postgres.ts'
@@ -25,10 +25,7 @@ const namesFor = (word: Word) => ({
   ...{ project: 'shop', directory: 'src', path: 'src/a.ts', repo: 'acme/shop', risk: 'risk_shop', pr: '17' },
 })
 
-const database = testsDatabase()
-let app: App
-let owner: Tenant
-let ask: ReturnType<typeof client>
+const database = await testsDatabase()
 const people = new Map<Word, Awaited<ReturnType<typeof signedIn>>>()
 const keys = new Map<Word, string>()
 const reads = readRoutes(testApp(undefined as never) as App).filter(({ path }) => path.startsWith('/v1/'))
@@ -36,54 +33,52 @@ const reads = readRoutes(testApp(undefined as never) as App).filter(({ path }) =
 // biome-ignore lint/suspicious/noExplicitAny: answers of many shapes, each compared with what is expected
 const json = async (response: Response | Promise<Response>) => (await (await response).json()) as any
 
-beforeAll(async () => {
-  const { sql } = database
-  app = testApp(sql, { now: () => NOW, config: { rateLimits: PLENTY } })
-  owner = await tenant(sql, { scopes: ['read', 'write', 'audit:write', 'webhooks', 'admin'] })
-  ask = client(app, owner.key)
-  for (const [index, word] of WORDS.entries()) {
-    const email = `${word}@example.com`
-    const person = await signedIn(app, sql, owner.orgId, email)
-    people.set(word, person)
-    const records = recordsOf({ ...namesFor(word), user: person.id }, index + 1).filter(({ type }) =>
-      ['session', 'commit', 'pr_risk'].includes(type),
-    )
-    const stored = await ask('/v1/sync', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', 'x-machine': `laptop-${word}` },
-      body: JSON.stringify({
-        records: records.map((record) => ({
-          ...record,
-          ...(record.type === 'session' && {
-            pull_requests: [{ repo: 'acme/shop', number: 17 }],
-            ...(record.branch !== undefined && {
-              // these tell who works on what
-              ...{
-                branch: `${word}/${TICKETS[word]}`,
-                model: `model of ${word}`,
-                source: `agent of ${word}`,
-              },
-              // priced: its parts are summed by model
-              tokens: { input: 10 + index, output: 1, cache_read: 0, cache_creation: 0 },
-            }),
+const { sql } = database
+const app = testApp(sql, { now: () => NOW, config: { rateLimits: PLENTY } })
+const owner = await tenant(sql, { scopes: ['read', 'write', 'audit:write', 'webhooks', 'admin'] })
+const ask = client(app, owner.key)
+for (const [index, word] of WORDS.entries()) {
+  const email = `${word}@example.com`
+  const person = await signedIn(app, sql, owner.orgId, email)
+  people.set(word, person)
+  const records = recordsOf({ ...namesFor(word), user: person.id }, index + 1).filter(({ type }) =>
+    ['session', 'commit', 'pr_risk'].includes(type),
+  )
+  const stored = await ask('/v1/sync', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-machine': `laptop-${word}` },
+    body: JSON.stringify({
+      records: records.map((record) => ({
+        ...record,
+        ...(record.type === 'session' && {
+          pull_requests: [{ repo: 'acme/shop', number: 17 }],
+          ...(record.branch !== undefined && {
+            // these tell who works on what
+            ...{
+              branch: `${word}/${TICKETS[word]}`,
+              model: `model of ${word}`,
+              source: `agent of ${word}`,
+            },
+            // priced: its parts are summed by model
+            tokens: { input: 10 + index, output: 1, cache_read: 0, cache_creation: 0 },
           }),
-        })),
-      }),
-    })
-    expect([await stored.clone().text(), stored.status]).toEqual([expect.any(String), 200])
-    const scopes = ['read', 'admin']
-    const { key } = await createKey(sql, owner.orgId, { name: word, scopes, member: email }, SYSTEM)
-    keys.set(word, key)
-  }
-  const set = await ask('/v1/organization', {
-    method: 'PATCH',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ member_visibility: 'own' }),
+        }),
+      })),
+    }),
   })
-  expect(set.status).toBe(200)
-  // until every instance has looked the keys up again
-  await Bun.sleep(1000)
+  expect([await stored.clone().text(), stored.status]).toEqual([expect.any(String), 200])
+  const scopes = ['read', 'admin']
+  const { key } = await createKey(sql, owner.orgId, { name: word, scopes, member: email }, SYSTEM)
+  keys.set(word, key)
+}
+const set = await ask('/v1/organization', {
+  method: 'PATCH',
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify({ member_visibility: 'own' }),
 })
+expect(set.status).toBe(200)
+// until every instance has looked the keys up again
+await Bun.sleep(1000)
 
 const at = <Value>(map: Map<Word, Value>, word: Word): Value => {
   const value = map.get(word)

@@ -1,8 +1,7 @@
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { createKey } from '../../../src/accounts/keys/queries.ts'
 import { saveAccount } from '../../../src/accounts/people/account-queries.ts'
 import { ROLES, type Role } from '../../../src/config.ts'
-import type { App } from '../../../src/server/app.ts'
 import { tenant, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 import { asker } from '../../support/webhook-api.ts'
@@ -30,9 +29,7 @@ const OF_ROLE: Record<Role, Set<string>> = {
 const has = (held: Set<string>, wanted: Set<string>, but: Set<string> = new Set()) =>
   [...wanted].every((part) => held.has(part) || but.has(part))
 
-const db = testsDatabase()
-let app: App
-let orgId: string
+const db = await testsDatabase()
 type Ask = ReturnType<typeof asker>
 interface Caller {
   name: string
@@ -42,31 +39,29 @@ interface Caller {
 }
 const callers: Caller[] = []
 
-beforeAll(async () => {
-  app = testApp(db.sql, { config: { rateLimits: PLENTY } })
-  orgId = (await tenant(db.sql)).orgId
-  for (const role of ['owner', 'admin'] as const) {
-    const person = await signedIn(app, db.sql, orgId, `${role}@example.com`, role)
-    callers.push({
-      name: role,
-      held: OF_ROLE[role],
-      isOwner: role === 'owner',
-      async ask(method, path, body) {
-        const answer = await person.send(method, path, body)
-        return { status: answer.status, text: await answer.text() }
-      },
-    })
-  }
-  const keyOf = async (scopes: string[], member?: string) => {
-    const { key } = await createKey(db.sql, orgId, { name: 'k', scopes, member })
-    const ask: Ask = asker(app, key)
-    const name = `a key with ${scopes}${member === undefined ? '' : ` of ${member}`}`
-    callers.push({ name, held: partsOf(scopes), isOwner: false, ask })
-  }
-  const further = ['read', 'sessions:write', 'commits:write', 'write', 'webhooks', 'audit:write']
-  for (let count = 0; count <= further.length; count += 1) await keyOf(['admin', ...further.slice(0, count)])
-  await keyOf(ALL, 'owner@example.com')
-})
+const app = testApp(db.sql, { config: { rateLimits: PLENTY } })
+const orgId = (await tenant(db.sql)).orgId
+for (const role of ['owner', 'admin'] as const) {
+  const person = await signedIn(app, db.sql, orgId, `${role}@example.com`, role)
+  callers.push({
+    name: role,
+    held: OF_ROLE[role],
+    isOwner: role === 'owner',
+    async ask(method, path, body) {
+      const answer = await person.send(method, path, body)
+      return { status: answer.status, text: await answer.text() }
+    },
+  })
+}
+const keyOf = async (scopes: string[], member?: string) => {
+  const { key } = await createKey(db.sql, orgId, { name: 'k', scopes, member })
+  const ask: Ask = asker(app, key)
+  const name = `a key with ${scopes}${member === undefined ? '' : ` of ${member}`}`
+  callers.push({ name, held: partsOf(scopes), isOwner: false, ask })
+}
+const further = ['read', 'sessions:write', 'commits:write', 'write', 'webhooks', 'audit:write']
+for (let count = 0; count <= further.length; count += 1) await keyOf(['admin', ...further.slice(0, count)])
+await keyOf(ALL, 'owner@example.com')
 
 let made = 0
 const newMember = async (role: Role) => {

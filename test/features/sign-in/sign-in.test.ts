@@ -15,7 +15,7 @@ import { addPerson, browser, cookieOf, invite, PASSWORD, post, signedIn } from '
 const PLENTY = { cloud_pro: 1e6, cloud_team: 1e6, cloud_enterprise: 1e6 }
 /** All tries are in one minute. */
 const MINUTE = new Date('2026-11-15T12:00:00Z')
-const db = testsDatabase()
+const db = await testsDatabase()
 let app: App
 /** Each instance looks a session up anew when its memory is a second old; these look at once. */
 let nowMs = 0

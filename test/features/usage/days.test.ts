@@ -4,14 +4,14 @@ import { checkRollups } from '../../../src/server/doctor/checks.ts'
 import { erasePerson } from '../../../src/server/erasure/person.ts'
 import { renameProject } from '../../../src/server/sync/project-write.ts'
 import { repriceSessions } from '../../../src/server/sync/reprice.ts'
-import { client, jsonPost, tenant, testApp } from '../../support/api.ts'
+import { client, got, jsonPost, tenant, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 import { asOrganization } from '../../support/rls.ts'
 
 // Cost, tokens and turns stand on the days on which they happened, through all that changes sessions. Sonnet 4.5 costs 3 and 15
 // dollars a million tokens.
 
-const database = testsDatabase()
+const database = await testsDatabase()
 const NOW = new Date('2026-04-15T12:00:00.000Z')
 const ACTOR = { userId: 'cli:test', ipAddress: null }
 const SONNET = 'claude-sonnet-4-5'
@@ -37,11 +37,7 @@ interface Item {
 async function organization() {
   const { orgId, key } = await tenant(database.sql, { scopes: ['read', 'write', 'admin'] })
   const ask = client(testApp(database.sql, { now: () => NOW, pricer: () => loadPricer(prices) }), key)
-  const get = async (path: string) => {
-    const response = await ask(path)
-    expect([path, response.status]).toEqual([path, 200])
-    return (await response.json()) as never
-  }
+  const get = (path: string) => got<never>(ask(path))
   return {
     orgId,
     ask,

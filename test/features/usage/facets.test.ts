@@ -1,16 +1,14 @@
-import { beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { loadPricer } from '../../../src/analysis/scoring/prices.ts'
 import { rebuildTables } from '../../../src/database/derived-tables.ts'
 import { USAGE_TABLES } from '../../../src/features/usage/check.ts'
-import { jsonPost, repeatingClient, type Tenant, tenant, testApp } from '../../support/api.ts'
+import { got, jsonPost, repeatingClient, tenant, testApp } from '../../support/api.ts'
 import { findDifferences, testsDatabase } from '../../support/postgres.ts'
 import { memberRecord } from '../../support/records.ts'
 
 // Breakdowns by what agents write on calls, against sums by hand.
 
-const database = testsDatabase()
-let owner: Tenant
-let ask: (path: string, init?: RequestInit) => Promise<Response>
+const database = await testsDatabase()
 
 const FACETS = ['version', 'effort', 'skill', 'subagent', 'mcp_server', 'plugin', 'tier', 'vendor', 'paid_by']
 const HOUR_MS = 3_600_000
@@ -62,26 +60,18 @@ function makeSession(nth: number) {
   }
 }
 type Session = ReturnType<typeof makeSession>
-let sessions: Session[]
 
-const send = async (records: object[]) => {
-  const response = await ask('/v1/sync', jsonPost({ records }))
-  const text = await response.text()
-  expect([response.status, text]).toEqual([200, text])
-  return JSON.parse(text)
-}
+const send = (records: object[]) => got(ask('/v1/sync', jsonPost({ records })))
 const get = async (query: string) => {
   const response = await ask(`/v1/cost/breakdown?per_page=100&${query}`)
   return { status: response.status, body: JSON.parse(await response.text()) }
 }
 
-beforeAll(async () => {
-  owner = await tenant(database.sql)
-  ask = repeatingClient(testApp(database.sql, { pricer: loadPricer }), owner.key)
-  sessions = Array.from({ length: COUNT }, (_, nth) => makeSession(nth))
-  await send([memberRecord('ada', { team: 'core', joined_at: '2026-01-01' })])
-  await send(sessions)
-})
+const owner = await tenant(database.sql)
+const ask = repeatingClient(testApp(database.sql, { pricer: loadPricer }), owner.key)
+const sessions = Array.from({ length: COUNT }, (_, nth) => makeSession(nth))
+await send([memberRecord('ada', { team: 'core', joined_at: '2026-01-01' })])
+await send(sessions)
 
 type Call = Session['turn_records'][number]
 const VENDOR: Record<string, string> = { 'claude-code': 'anthropic', codex: 'openai' }

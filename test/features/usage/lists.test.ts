@@ -1,9 +1,8 @@
-import { beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { createKey } from '../../../src/accounts/keys/queries.ts'
 import { updateOrganization } from '../../../src/features/organization/queries.ts'
 import { csvLines, csvNames } from '../../../src/http/responses/csv.ts'
-import type { App } from '../../../src/server/app.ts'
-import { client, jsonPost, repeatingClient, type Tenant, tenant, testApp } from '../../support/api.ts'
+import { client, got, jsonPost, repeatingClient, type Tenant, tenant, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 import { memberRecord } from '../../support/records.ts'
 import { makeRecords, type Session } from './by-hand.ts'
@@ -15,37 +14,23 @@ interface Detail extends Session {
   security_metadata: { findings: unknown[] }
 }
 
-const database = testsDatabase()
-let app: App
-let owner: Tenant
-let all: Detail[]
+const database = await testsDatabase()
 
 const ADA = memberRecord('ada')
 
-beforeAll(async () => {
-  app = testApp(database.sql)
-  owner = await tenant(database.sql)
-  await send([...makeRecords(300, 3), ADA])
-  const { data } = await ask<{ data: { id: string }[] }>('/v1/sessions?per_page=100')
-  const pages = await Promise.all(
-    [2, 3].map((page) => ask<typeof first>(`/v1/sessions?per_page=100&page=${page}`)),
-  )
-  const first = { data }
-  const ids = [first, ...pages].flatMap((page) => page.data.map(({ id }) => id))
-  all = await Promise.all(ids.map((id) => ask<Detail>(`/v1/sessions/${id}`)))
-}, 180_000)
-
-async function send(records: object[], tenantOf: Tenant = owner): Promise<void> {
-  const response = await client(app, tenantOf.key)('/v1/sync', jsonPost({ records }))
-  expect(await response.json()).toMatchObject({ received: records.length })
-}
-
-async function ask<Body>(path: string, key = owner.key): Promise<Body> {
-  const response = await client(app, key)(path)
-  const body = await response.json()
-  expect([path, response.status, response.status === 200 ? '' : body]).toEqual([path, 200, ''])
-  return body as Body
-}
+const app = testApp(database.sql)
+const owner = await tenant(database.sql)
+const send = (records: object[], { key }: Tenant = owner) =>
+  got(client(app, key)('/v1/sync', jsonPost({ records })))
+const ask = <Body>(path: string, key = owner.key) => got<Body>(client(app, key)(path))
+await send([...makeRecords(300, 3), ADA])
+const { data } = await ask<{ data: { id: string }[] }>('/v1/sessions?per_page=100')
+const pages = await Promise.all(
+  [2, 3].map((page) => ask<typeof first>(`/v1/sessions?per_page=100&page=${page}`)),
+)
+const first = { data }
+const ids = [first, ...pages].flatMap((page) => page.data.map(({ id }) => id))
+const all = await Promise.all(ids.map((id) => ask<Detail>(`/v1/sessions/${id}`)))
 
 const modelsOf = ({ model, models, turn_records }: Session) =>
   new Set([model, ...models, ...turn_records.map((turn) => turn.model ?? model)])

@@ -1,28 +1,18 @@
-import { beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { rebuildTables } from '../../../src/database/derived-tables.ts'
 import { USAGE_TABLES } from '../../../src/features/usage/check.ts'
-import type { App } from '../../../src/server/app.ts'
-import { client, jsonPost, type Tenant, tenant, testApp } from '../../support/api.ts'
+import { client, got, jsonPost, tenant, testApp } from '../../support/api.ts'
 import { findDifferences, testsDatabase } from '../../support/postgres.ts'
 import { memberRecord } from '../../support/records.ts'
 
 // A pull request with the sessions that worked on it.
 
-const database = testsDatabase()
-let app: App
-let owner: Tenant
+const database = await testsDatabase()
 
-beforeAll(async () => {
-  app = testApp(database.sql)
-  owner = await tenant(database.sql)
-})
+const app = testApp(database.sql)
+const owner = await tenant(database.sql)
 
-async function send(records: object[], tenantOf = owner): Promise<object> {
-  const response = await client(app, tenantOf.key)('/v1/sync', jsonPost({ records }))
-  const body = (await response.json()) as object
-  expect(body).toMatchObject({ received: records.length })
-  return body
-}
+const send = (records: object[], { key } = owner) => got(client(app, key)('/v1/sync', jsonPost({ records })))
 
 const pullRequest = (pr_number: number, more: object = {}) => ({
   ...{ type: 'pr_risk', id: `risk_${pr_number}`, repo: 'acme/checkout', pr_number, pr_title: 'Refunds' },
@@ -47,11 +37,7 @@ interface Found {
   ai_share: number | null
   sessions: { data: { id: string }[]; count: number; cost: number; average_quality: number; findings: number }
 }
-async function get(id: string, key = owner.key): Promise<Found> {
-  const response = await client(app, key)(`/v1/risk/${id}`)
-  expect(response.status).toBe(200)
-  return (await response.json()) as Found
-}
+const get = (id: string, key = owner.key) => got<Found>(client(app, key)(`/v1/risk/${id}`))
 const idsOf = async (id: string) => (await get(id)).sessions.data.map((found) => found.id)
 
 test('sessions are found by link, branch and commit, each once', async () => {

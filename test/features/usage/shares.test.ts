@@ -1,7 +1,6 @@
-import { beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { USAGE_TABLES } from '../../../src/features/usage/check.ts'
-import type { App } from '../../../src/server/app.ts'
-import { client, jsonInit, type Tenant, tenant, testApp } from '../../support/api.ts'
+import { client, jsonInit, tenant, testApp } from '../../support/api.ts'
 import { findDifferences, testsDatabase } from '../../support/postgres.ts'
 import { memberRecord } from '../../support/records.ts'
 
@@ -9,14 +8,10 @@ import { memberRecord } from '../../support/records.ts'
 // rules give for all that is stored.
 
 const PLENTY = { cloud_pro: 1e6, cloud_team: 1e6, cloud_enterprise: 1e6 }
-const database = testsDatabase()
-let app: App
-let owner: Tenant
+const database = await testsDatabase()
 
-beforeAll(async () => {
-  app = testApp(database.sql, { config: { rateLimits: PLENTY } })
-  owner = await tenant(database.sql, { scopes: ['read', 'write', 'admin'] })
-})
+const app = testApp(database.sql, { config: { rateLimits: PLENTY } })
+const owner = await tenant(database.sql, { scopes: ['read', 'write', 'admin'] })
 
 let state = 7
 const below = (limit: number): number => {

@@ -1,24 +1,11 @@
-import { beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { findWaitingTickets } from '../../../src/features/usage/ticket-steps.ts'
 import { ticketFinder } from '../../../src/features/usage/tickets.ts'
-import type { App } from '../../../src/server/app.ts'
 import { checkRollups, checkTicketPatterns } from '../../../src/server/doctor/checks.ts'
-import { client, jsonInit, type Tenant, tenant, testApp } from '../../support/api.ts'
+import { client, got, jsonInit, tenant, testApp } from '../../support/api.ts'
 import { silent, testsDatabase } from '../../support/postgres.ts'
 
 // Tickets have a cost: they are found in branches, and in branches and titles of pull requests.
-
-const database = testsDatabase()
-let app: App
-let owner: Tenant
-
-beforeAll(async () => {
-  app = testApp(database.sql)
-  owner = await tenant(database.sql, { scopes: ['read', 'write', 'admin'] })
-  await send('POST', '/v1/sync', {
-    records: [...SESSIONS, pullRequest(1, 'Fix CORE-9 and UTF-8', 'CORE-9-utf')],
-  })
-})
 
 const session = (name: string, more: object) => ({
   ...{ type: 'session', id: `sess_${name}`, project_name: 'checkout', created_at: '2026-06-01T00:00:00Z' },
@@ -45,16 +32,19 @@ const pullRequest = (pr_number: number, pr_title: string, branch: string) => ({
   coupling_score: 1,
 })
 
+const database = await testsDatabase()
+const app = testApp(database.sql)
+const owner = await tenant(database.sql, { scopes: ['read', 'write', 'admin'] })
+await send('POST', '/v1/sync', {
+  records: [...SESSIONS, pullRequest(1, 'Fix CORE-9 and UTF-8', 'CORE-9-utf')],
+})
+
 async function send(method: string, path: string, body: unknown) {
   const response = await client(app, owner.key)(path, jsonInit(method, body))
   const text = await response.text()
   expect([path, response.status, response.status === 200 ? '' : text]).toEqual([path, 200, ''])
 }
-async function get<Body>(path: string): Promise<Body> {
-  const response = await client(app, owner.key)(path)
-  expect([path, response.status]).toEqual([path, 200])
-  return (await response.json()) as Body
-}
+const get = <Body>(path: string) => got<Body>(client(app, owner.key)(path))
 async function countWaiting(): Promise<number> {
   const [row] = await database.sql<{ count: number }[]>`
     select count(*)::integer as count

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { loadPricer } from '../../../src/analysis/scoring/prices.ts'
 import type { ISql } from '../../../src/database/client.ts'
 import { createSchema, MIGRATIONS, migrate } from '../../../src/database/migrate.ts'
@@ -14,6 +14,7 @@ import {
   plainDatabase,
   silent,
   type TestDatabase,
+  testsDatabase,
 } from '../../support/postgres.ts'
 
 // A database of before usage was by day is upgraded: its sums hold at once, and after the walk all is as if it had always been so.
@@ -34,31 +35,20 @@ const TABLES = [
   ...['session_directories', 'audit_log', 'audit_rollups', 'members', 'member_aliases'],
 ]
 
-let now: TestDatabase
-let old: TestDatabase
-let orgId: string
-
-beforeAll(async () => {
-  now = await plainDatabase()
-  old = await emptyDatabase()
-  const app = testApp(now.sql, { pricer: () => loadPricer() })
-  const owner = await tenant(now.sql)
-  orgId = owner.orgId
-  const records = [member, ...Array.from({ length: SESSIONS }, (_, index) => session(index))]
-  const response = await client(app, owner.key)('/v1/sync', jsonPost({ records }))
-  expect(await response.json()).toMatchObject({ created: 1 + SESSIONS })
-}, 60_000)
-
-afterAll(async () => {
-  await now.drop()
-  await old.drop()
-})
-
 /** Has sent sessions with two addresses. */
 const member = {
   ...{ type: 'member', email: 'user1@example.com', display_name: 'Ada', role: 'developer' },
   ...{ joined_at: '2026-01-01T00:00:00Z', aliases: ['user2@example.com'] },
 }
+
+const now = await testsDatabase(plainDatabase)
+const old = await testsDatabase(emptyDatabase)
+const app = testApp(now.sql, { pricer: () => loadPricer() })
+const owner = await tenant(now.sql)
+const orgId = owner.orgId
+const records = [member, ...Array.from({ length: SESSIONS }, (_, index) => session(index))]
+const response = await client(app, owner.key)('/v1/sync', jsonPost({ records }))
+expect(await response.json()).toMatchObject({ created: 1 + SESSIONS })
 
 /** Some begin before midnight and end after it. */
 function session(index: number): object {

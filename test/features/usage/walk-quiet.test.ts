@@ -9,7 +9,7 @@ import { startWorld } from '../alerts/world.ts'
 
 // An upgrade moves what was spent to the days of the calls: nothing is told of it, and what is spent later is told as ever.
 
-const database = testsDatabase()
+const database = await testsDatabase()
 
 const turn = (started_at: string, cost: number) => ({ role: 'assistant', model: 'm', started_at, cost })
 

@@ -1,67 +1,50 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { createKey } from '../../../src/accounts/keys/queries.ts'
 import { createLog } from '../../../src/base/log.ts'
-import { type HttpServer, listen } from '../../../src/http/listen.ts'
+import { listen } from '../../../src/http/listen.ts'
 import { fields } from '../../../src/http/responses/csv.ts'
 import { createWholeLists } from '../../../src/http/whole-list.ts'
-import type { App } from '../../../src/server/app.ts'
-import { bodyOf, client, jsonPost, limitOf, type Tenant, tenant, testApp } from '../../support/api.ts'
-import { silent, type TestDatabase, testDatabase } from '../../support/postgres.ts'
+import { bodyOf, client, got, jsonPost, limitOf, tenant, testApp } from '../../support/api.ts'
+import { atEnd } from '../../support/at-end.ts'
+import { silent, testsDatabase } from '../../support/postgres.ts'
 import { makeRecords } from './by-hand.ts'
 
 // `per_page=all` with `Accept: text/csv`: a whole list is its pages one after the other, of one snapshot, or is cut off.
 
 const CSV = { headers: { accept: 'text/csv' } }
 
-let db: TestDatabase
-let app: App
-let server: HttpServer
-let own: Tenant
-let ask: ReturnType<typeof client>
-beforeAll(async () => {
-  db = await testDatabase()
-  app = testApp(db.sql)
-  server = listen(app, { host: '127.0.0.1', port: 0 }, silent)
-  own = await tenant(db.sql)
-  ask = client(app, own.key)
-  const finding = (index: number) => ({
-    ...{ id: `finding_${index}`, severity: 'high', title: 'A "key"; =1', created_at: '2026-02-01T00:00:00Z' },
-    ...{ fingerprint: `print_${index % 7}`, file: 'src/a.ts', line: index + 1 },
-    ...(index % 5 === 0 ? { status: 'dismissed', note: 'known, and fine' } : {}),
-  })
-  const sessions = makeRecords(1_200, 5).map((session, index) =>
-    index % 4 > 0 ? session : { ...session, security_metadata: { findings: [finding(index)] } },
-  )
-  await send(...sessions)
-  await send(
-    ...Array.from({ length: 130 }, (_, index) => ({
-      ...{ type: 'pr_risk', repo: `acme/r${index % 3}`, pr_number: index + 1, pr_title: `Change ${index}` },
-      ...{ files_changed: 1, created_at: '2026-02-01T00:00:00Z', project: 'p1' },
-      author_email: 'ada@example.com',
-      files: [{ path: 'src/a.ts', status: 'modified', additions: 1, deletions: 0 }],
-    })),
-    ...Array.from({ length: 230 }, (_, index) => ({
-      ...{ type: 'audit', action: `thing.${index % 3}`, user_id: `user_${index % 4}`, details: { index } },
-      created_at: `2026-02-0${1 + (index % 5)}T00:00:00Z`,
-    })),
-  )
-})
-afterAll(async () => {
-  await server.stop()
-  await db.drop()
-})
-
+const db = await testsDatabase()
+const app = testApp(db.sql)
+const server = listen(app, { host: '127.0.0.1', port: 0 }, silent)
+atEnd(server.stop)
+const own = await tenant(db.sql)
+const ask = client(app, own.key)
+const writer = await createKey(db.sql, own.orgId, { name: 'all', scopes: ['write', 'audit:write', 'admin'] })
 async function send(...records: object[]): Promise<void> {
   if (records.length > 400) await send(...records.slice(400))
-  const sent = await client(app, (await adminKey()).key)('/v1/sync', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ records: records.slice(0, 400) }),
-  })
-  expect([sent.status, sent.status === 200 ? '' : await sent.text()]).toEqual([200, ''])
+  await got(client(app, writer.key)('/v1/sync', jsonPost({ records: records.slice(0, 400) })))
 }
-const adminKey = () =>
-  createKey(db.sql, own.orgId, { name: 'all', scopes: ['write', 'audit:write', 'admin'] })
+const finding = (index: number) => ({
+  ...{ id: `finding_${index}`, severity: 'high', title: 'A "key"; =1', created_at: '2026-02-01T00:00:00Z' },
+  ...{ fingerprint: `print_${index % 7}`, file: 'src/a.ts', line: index + 1 },
+  ...(index % 5 === 0 ? { status: 'dismissed', note: 'known, and fine' } : {}),
+})
+const sessions = makeRecords(1_200, 5).map((session, index) =>
+  index % 4 > 0 ? session : { ...session, security_metadata: { findings: [finding(index)] } },
+)
+await send(...sessions)
+await send(
+  ...Array.from({ length: 130 }, (_, index) => ({
+    ...{ type: 'pr_risk', repo: `acme/r${index % 3}`, pr_number: index + 1, pr_title: `Change ${index}` },
+    ...{ files_changed: 1, created_at: '2026-02-01T00:00:00Z', project: 'p1' },
+    author_email: 'ada@example.com',
+    files: [{ path: 'src/a.ts', status: 'modified', additions: 1, deletions: 0 }],
+  })),
+  ...Array.from({ length: 230 }, (_, index) => ({
+    ...{ type: 'audit', action: `thing.${index % 3}`, user_id: `user_${index % 4}`, details: { index } },
+    created_at: `2026-02-0${1 + (index % 5)}T00:00:00Z`,
+  })),
+)
 
 const rowsOf = (text: string) => text.split('\r\n').slice(1, -1)
 const pathOf = (path: string, page: string) => `${path}${path.includes('?') ? '&' : '?'}per_page=${page}`

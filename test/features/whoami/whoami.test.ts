@@ -4,7 +4,7 @@ import { bodyOf, client, jsonPost, tenant, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 import { memberRecord } from '../../support/records.ts'
 
-const database = testsDatabase()
+const database = await testsDatabase()
 
 const ADA = memberRecord('ada')
 

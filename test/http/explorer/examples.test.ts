@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { eventually, type Serving, scratchFolder, serving } from '../../support/cli.ts'
+import { expect, test } from 'bun:test'
+import { testsFolder } from '../../support/at-end.ts'
+import { eventually, testsServer } from '../../support/cli.ts'
 
 // Sends every example of the API document to the demo as it stands, as somebody does who clicks Execute in the explorer, and compares
 // the data before and after.
@@ -38,25 +39,17 @@ const OF_SECRETS = new Map(
 )
 const SLOW_MS = 300_000
 
-const folder = scratchFolder()
-let demo: Serving
-let operations: { method: string; path: string; operation: Operation }[]
-beforeAll(async () => {
-  demo = await serving('demo', {
-    DATA_DIR: folder.path,
-    RATE_LIMITS: '100000,100000,100000',
-  })
-  const document = JSON.parse(await (await fetch(`${demo.url}/docs/json`)).text())
-  operations = Object.entries<Record<string, Operation>>(document.paths).flatMap(([path, item]) =>
-    Object.entries(item)
-      .filter(([method]) => method !== 'servers')
-      .map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
-  )
-}, SLOW_MS)
-afterAll(async () => {
-  await demo.end()
-  folder.remove()
+const folder = testsFolder()
+const demo = await testsServer('demo', {
+  DATA_DIR: folder.path,
+  RATE_LIMITS: '100000,100000,100000',
 })
+const document = JSON.parse(await (await fetch(`${demo.url}/docs/json`)).text())
+const operations = Object.entries<Record<string, Operation>>(document.paths).flatMap(([path, item]) =>
+  Object.entries(item)
+    .filter(([method]) => method !== 'servers')
+    .map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
+)
 
 async function send({ method, path, headers, body }: Omit<Sent, 'id'>): Promise<Response> {
   const authorization = `Bearer ${demo.first.key}`

@@ -82,27 +82,23 @@ describe('the explorer', () => {
   })
 
   test('says of HEAD what GET would send', async () => {
-    const server = Bun.serve({ port: 0, fetch: app.fetch })
-    try {
-      for (const path of ['/docs', '/docs/json', '/docs/explorer.js', '/docs/swagger-ui.css']) {
-        const of = async (method: string) => {
-          const answer = await fetch(new URL(path, server.url), {
-            method,
-            headers: { 'accept-encoding': 'identity' },
-          })
-          const bytes = (await answer.arrayBuffer()).byteLength
-          return {
-            bytes,
-            told: Number(answer.headers.get('content-length')),
-            etag: answer.headers.get('etag'),
-          }
+    using server = Bun.serve({ port: 0, fetch: app.fetch })
+    for (const path of ['/docs', '/docs/json', '/docs/explorer.js', '/docs/swagger-ui.css']) {
+      const of = async (method: string) => {
+        const answer = await fetch(new URL(path, server.url), {
+          method,
+          headers: { 'accept-encoding': 'identity' },
+        })
+        const bytes = (await answer.arrayBuffer()).byteLength
+        return {
+          bytes,
+          told: Number(answer.headers.get('content-length')),
+          etag: answer.headers.get('etag'),
         }
-        const got = await of('GET')
-        expect(got.told).toBe(got.bytes)
-        expect(await of('HEAD')).toEqual({ ...got, bytes: 0 })
       }
-    } finally {
-      await server.stop(true)
+      const got = await of('GET')
+      expect(got.told).toBe(got.bytes)
+      expect(await of('HEAD')).toEqual({ ...got, bytes: 0 })
     }
   })
 

@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { createOrganization, findOrganization } from '../../../src/accounts/organizations/queries.ts'
 import { deleteOrganization, finishDeletions } from '../../../src/server/erasure/organization.ts'
 import { countRows, endOrganization } from '../../../src/server/erasure/queries.ts'
 import { jsonPost } from '../../support/api.ts'
-import { testDatabase } from '../../support/postgres.ts'
+import { testsDatabase } from '../../support/postgres.ts'
 import { account, dump, finding, session } from './account.ts'
 
-let database: Awaited<ReturnType<typeof testDatabase>>
-beforeAll(async () => {
-  database = await testDatabase()
-})
-afterAll(() => database.drop())
+const database = await testsDatabase()
 
 async function filled() {
   const a = await account(database)

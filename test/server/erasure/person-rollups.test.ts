@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { AUDIT_ROLLUP } from '../../../src/accounts/audit-log/rollup.ts'
 import type { Sql } from '../../../src/database/client.ts'
 import { COMMIT_ROLLUP } from '../../../src/features/commits/rollup.ts'
@@ -6,17 +6,13 @@ import { RISK_ROLLUP } from '../../../src/features/risk/rollup.ts'
 import { OUTCOME_ROLLUP } from '../../../src/features/usage/outcome-rollup.ts'
 import { TICKET_ROLLUP } from '../../../src/features/usage/rollup.ts'
 import { erasePerson } from '../../../src/server/erasure/person.ts'
-import { findDifferences, testDatabase } from '../../support/postgres.ts'
+import { findDifferences, testsDatabase } from '../../support/postgres.ts'
 import { given } from '../../support/records.ts'
 import { account, session } from './account.ts'
 
 // Other writers come between two transactions of an erasure, and after an erasure that was interrupted.
 
-let database: Awaited<ReturnType<typeof testDatabase>>
-beforeAll(async () => {
-  database = await testDatabase()
-})
-afterAll(() => database.drop())
+const database = await testsDatabase()
 
 const ROLLUPS = [OUTCOME_ROLLUP, COMMIT_ROLLUP, RISK_ROLLUP, AUDIT_ROLLUP, TICKET_ROLLUP]
 const ACTOR = { userId: 'cli:operator', ipAddress: null }

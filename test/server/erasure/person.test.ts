@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { createKey, listKeys } from '../../../src/accounts/keys/queries.ts'
 import { saveAccount } from '../../../src/accounts/people/account-queries.ts'
 import { createLog } from '../../../src/base/log.ts'
 import { erasePerson } from '../../../src/server/erasure/person.ts'
 import { client, testApp } from '../../support/api.ts'
-import { testDatabase } from '../../support/postgres.ts'
+import { testsDatabase } from '../../support/postgres.ts'
 import { commitRecord, memberRecord, pullRecord } from '../../support/records.ts'
 import { account, dump, finding, NOW, session } from './account.ts'
 
-let database: Awaited<ReturnType<typeof testDatabase>>
-beforeAll(async () => {
-  database = await testDatabase()
-})
-afterAll(() => database.drop())
+const database = await testsDatabase()
 
 const ACTOR = { userId: 'cli:operator', ipAddress: null }
 const ADA = 'ada.lovelace+x@example.com'

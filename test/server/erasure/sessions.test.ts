@@ -1,19 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { createKey } from '../../../src/accounts/keys/queries.ts'
 import { retention } from '../../../src/cli/command/option-parsers.ts'
 import { updateOrganization } from '../../../src/features/organization/queries.ts'
 import { deleteByIds } from '../../../src/server/erasure/delete-sessions.ts'
 import { deleteExpiredSessions } from '../../../src/server/erasure/retention.ts'
 import { client, jsonPost } from '../../support/api.ts'
-import { testDatabase } from '../../support/postgres.ts'
+import { testsDatabase } from '../../support/postgres.ts'
 import { memberRecord } from '../../support/records.ts'
 import { account, dump, finding, NOW, session } from './account.ts'
 
-let database: Awaited<ReturnType<typeof testDatabase>>
-beforeAll(async () => {
-  database = await testDatabase()
-})
-afterAll(() => database.drop())
+const database = await testsDatabase()
 
 const RETENTION = { retention_sessions_days: 30, confirm_retention: 'all' } as const
 const SYSTEM = { userId: 'system', ipAddress: null }

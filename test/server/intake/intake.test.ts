@@ -1,4 +1,4 @@
-import { beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { gzipSync } from 'node:zlib'
 import { createGate } from '../../../src/http/queues/gate.ts'
 import { createIntake } from '../../../src/server/intake/intake.ts'
@@ -11,13 +11,9 @@ import { commitRecord, pullRecord, sessionRecord } from '../../support/records.t
 const PLENTY = { maxProcessorMs: 60_000 }
 const ACTOR = { userId: 'mem_test', ipAddress: null }
 
-const database = testsDatabase()
-let heavy: Tenant
-let light: Tenant
-beforeAll(async () => {
-  heavy = await tenant(database.sql)
-  light = await tenant(database.sql)
-})
+const database = await testsDatabase()
+const heavy = await tenant(database.sql)
+const light = await tenant(database.sql)
 
 const intakeOf = (limits?: { maxProcessorMs?: number }): Intake =>
   createIntake(

@@ -1,4 +1,4 @@
-import { beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { createLog } from '../../../src/base/log.ts'
@@ -11,8 +11,9 @@ import { measureSessions } from '../../../src/server/intake/measure.ts'
 import type { Intake } from '../../../src/server/intake/messages.ts'
 import { createIntakeThread } from '../../../src/server/intake/thread.ts'
 import { CLAUDE, call, logs } from '../../analysis/telemetry/fixtures.ts'
-import { type Tenant, tenant } from '../../support/api.ts'
-import { eventually, scratchFolder } from '../../support/cli.ts'
+import { tenant } from '../../support/api.ts'
+import { scratchFolder } from '../../support/at-end.ts'
+import { eventually } from '../../support/cli.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 
 // The intake thread itself, which dies and hangs on demand.
@@ -20,11 +21,8 @@ import { testsDatabase } from '../../support/postgres.ts'
 const UNRULY = new URL('../../fixtures/unruly-intake.ts', import.meta.url)
 const WAIT_MS = 30_000
 
-const database = testsDatabase()
-let own: Tenant
-beforeAll(async () => {
-  own = await tenant(database.sql)
-})
+const database = await testsDatabase()
+const own = await tenant(database.sql)
 
 function startIntake({ idleMs = 100_000, missedBeats = 100, modelPrices = null as PriceFile | null } = {}) {
   const threads: Worker[] = []

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { createRegistry } from '../../../src/base/metrics/registry.ts'
 import { measureBackups } from '../../../src/cli/serve/measure.ts'
 import { newBackupPath } from '../../../src/database/backup/folder.ts'
-import { scratchFolder } from '../../support/cli.ts'
+import { scratchFolder } from '../../support/at-end.ts'
 
 test('the time of the newest backup is missing before the first, and then that of its name', async () => {
   const folder = scratchFolder()

@@ -8,7 +8,7 @@ import { addEndpoint } from '../../support/webhook-rows.ts'
 
 // The state of the queue is read on scrapes: at the same cost with any number of deliveries.
 
-const database = testsDatabase()
+const database = await testsDatabase()
 
 /** Deliveries of an endpoint, the first due `ageS` seconds ago, the others later by a millisecond each. */
 const fill = (sql: Sql, orgId: string, endpoint: string, name: string, count: number, ageS: number) => sql`

@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { adminFetch } from '../../../src/server/metrics/admin.ts'
-import { eventually, runJson, type Serving, scratchFolder, serving } from '../../support/cli.ts'
+import { testsFolder } from '../../support/at-end.ts'
+import { eventually, runJson, serving, testsServer } from '../../support/cli.ts'
 import { newDataFolder } from '../../support/data-folder.ts'
 import { startReceiver } from '../../support/receiver.ts'
 import { sessionRecord } from '../../support/records.ts'
@@ -15,7 +16,7 @@ const DOCS = join(import.meta.dir, '../../../docs')
 const promtool = Bun.which('promtool')
 if (promtool === null) process.stderr.write('skipping what promtool checks: Debian has it in prometheus\n')
 
-const folder = scratchFolder()
+const folder = testsFolder()
 const env = {
   DATA_DIR: join(folder.path, 'data'),
   ADMIN_PORT: '0',
@@ -23,8 +24,6 @@ const env = {
   WEBHOOK_ALLOW_HTTP: 'true',
   WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8',
 }
-let server: Serving
-let key = ''
 const scrape = async () => await (await fetch(server.first.metrics ?? '')).text()
 const ask = async (path: string, init: RequestInit = {}) => {
   const response = await fetch(`${server.url}${path}`, {
@@ -36,17 +35,11 @@ const ask = async (path: string, init: RequestInit = {}) => {
 }
 const post = (path: string, body: unknown) => ask(path, { method: 'POST', body: JSON.stringify(body) })
 
-beforeAll(async () => {
-  await newDataFolder(env.DATA_DIR)
-  server = await serving('serve', env)
-  await runJson(['org', 'create', '--slug', 'acme', '--name', 'Acme', '--plan', 'cloud_team'], env)
-  const about = ['--org', 'acme', '--name', 'k', '--scopes', 'read,write,webhooks']
-  key = (await runJson(['key', 'create', ...about], env)).key
-}, 180_000)
-afterAll(async () => {
-  await server.end()
-  folder.remove()
-})
+await newDataFolder(env.DATA_DIR)
+const server = await testsServer('serve', env)
+await runJson(['org', 'create', '--slug', 'acme', '--name', 'Acme', '--plan', 'cloud_team'], env)
+const about = ['--org', 'acme', '--name', 'k', '--scopes', 'read,write,webhooks']
+const key = (await runJson(['key', 'create', ...about], env)).key
 
 test('it answers /metrics and nothing else, on loopback; the public port does not', async () => {
   const url = new URL(server.first.metrics ?? '')

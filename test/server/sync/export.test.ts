@@ -9,7 +9,7 @@ import { account } from '../erasure/account.ts'
 // An organization that imports what another one exports answers as that does.
 
 setDefaultTimeout(180_000)
-const database = testsDatabase()
+const database = await testsDatabase()
 const NAMES = namesOf('mmmm')
 const AT = '2025-11-10T10:00:00Z'
 const TOKENS = { input: 1_000, output: 200, cache_read: 30, cache_creation: 4 }

@@ -1,29 +1,19 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import type { Sql } from '../../../src/database/client.ts'
+import { expect, test } from 'bun:test'
 import { createWriteQueue, WRITES } from '../../../src/http/queues/gate.ts'
-import { client, jsonPost, type Tenant, tenant, testApp } from '../../support/api.ts'
+import { client, jsonPost, tenant, testApp } from '../../support/api.ts'
+import { atEnd } from '../../support/at-end.ts'
 import { holdOrganization } from '../../support/held-organization.ts'
-import { type TestDatabase, testDatabase } from '../../support/postgres.ts'
+import { testsDatabase } from '../../support/postgres.ts'
 
 // One organization's writers wait for each other; nobody else waits for them.
 
 const WRITERS = 2
 
-let database: TestDatabase
-let writes: Sql
-let blocked: Tenant
-let other: Tenant
-
-beforeAll(async () => {
-  database = await testDatabase()
-  writes = database.pool(WRITERS)
-  blocked = await tenant(database.sql)
-  other = await tenant(database.sql)
-})
-afterAll(async () => {
-  await writes.end()
-  await database.drop()
-})
+const database = await testsDatabase()
+const writes = database.pool(WRITERS)
+atEnd(() => writes.end())
+const blocked = await tenant(database.sql)
+const other = await tenant(database.sql)
 
 const post = (ask: ReturnType<typeof client>, id: string) =>
   ask(

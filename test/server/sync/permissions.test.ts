@@ -1,18 +1,14 @@
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import type { Scope } from '../../../src/accounts/keys/model.ts'
 import { createKey } from '../../../src/accounts/keys/queries.ts'
-import type { App } from '../../../src/server/app.ts'
 import { bodyOf, client, jsonPost, tenant, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 import { commitRecord, pullRecord, sessionRecord } from '../../support/records.ts'
 
 // The scopes and the member of a key decide what it may send, and to whom sessions belong.
 
-const database = testsDatabase()
-let app: App
-beforeAll(() => {
-  app = testApp(database.sql)
-})
+const database = await testsDatabase()
+const app = testApp(database.sql)
 
 const AT = '2026-03-01T10:00:00Z'
 const session = (id: string, fields: object = {}) =>

@@ -5,7 +5,7 @@ import { given } from '../../support/records.ts'
 import { asOrganization } from '../../support/rls.ts'
 import { account, finding, session } from '../erasure/account.ts'
 
-const database = testsDatabase()
+const database = await testsDatabase()
 
 const ACTOR = { userId: 'cli:test', ipAddress: null }
 

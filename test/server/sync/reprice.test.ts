@@ -25,7 +25,7 @@ const IN_HOUSE = { 'in-house': { input: 1, output: 10, cache_read: 0.1, cache_wr
 /** More than are read at a time. */
 const MANY = 80
 
-const database = testsDatabase()
+const database = await testsDatabase()
 
 const deps = (prices = {}) => ({
   sql: database.sql,

@@ -1,15 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { loadPricer } from '../../../src/analysis/scoring/prices.ts'
 import { SESSION_ROLLUPS } from '../../../src/features/sessions/rollup.ts'
 import { writeRecords } from '../../../src/server/sync/write.ts'
 import { PLANTED } from '../../support/planted-secrets.ts'
-import { findDifferences, testDatabase } from '../../support/postgres.ts'
+import { findDifferences, testsDatabase } from '../../support/postgres.ts'
 import { asOrganization } from '../../support/rls.ts'
 
 const NOW = new Date('2026-11-21T12:00:00.000Z')
 const ORG = 'org_sync'
 
-let database: Awaited<ReturnType<typeof testDatabase>>
 const deps = () => ({ sql: database.sql, now: () => NOW, storeContent: false, pricer: () => loadPricer() })
 const sync = (records: unknown[], org = ORG) => asOrganization(org, () => writeRecords(deps(), org, records))
 
@@ -23,14 +22,11 @@ const session = (id: string, fields: Record<string, unknown> = {}) => ({
   ...fields,
 })
 
-beforeAll(async () => {
-  database = await testDatabase()
-  await database.sql`
+const database = await testsDatabase()
+await database.sql`
     insert into organizations (org_id, slug, name, plan)
     values (${ORG}, 'sync', 'Sync', 'cloud_team'), ('org_other', 'other', 'Other', 'cloud_pro')`
-  await database.sql`insert into org_locks (org_id) values (${ORG}), ('org_other')`
-})
-afterAll(() => database.drop())
+await database.sql`insert into org_locks (org_id) values (${ORG}), ('org_other')`
 
 describe('writing records', () => {
   test('counts what is new, changed and known', async () => {

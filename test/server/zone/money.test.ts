@@ -10,7 +10,7 @@ import { clockOf, numbers, world, ZONES } from './world.ts'
 
 // The server computes what was spent on each day of a time zone; here the calls are added up.
 
-const db = testsDatabase()
+const db = await testsDatabase()
 /** It is October where clocks are behind those of UTC. */
 const NOW = new Date('2026-11-01T03:30:00Z')
 const LIMIT = 100

@@ -3,7 +3,7 @@ import { findZone, inZone } from '../../../src/accounts/organizations/zone-queri
 import { tenant } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 
-const db = testsDatabase()
+const db = await testsDatabase()
 
 const change = (orgId: string, zone: string) =>
   db.sql`update organizations set time_zone = ${zone} where org_id = ${orgId}`

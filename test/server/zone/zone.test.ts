@@ -5,7 +5,7 @@ import { clockOf, commits, limits, risks, sessions, world, ZONES } from './world
 
 // An organization's days by its time zone, compared with days that Intl and plain counting give.
 
-const db = testsDatabase()
+const db = await testsDatabase()
 
 describe('days of an organization', () => {
   test('are those of its time zone, in every answer, and those of UTC again after a change back', async () => {

@@ -19,7 +19,7 @@ import { addDeliveries, addEndpoint } from '../../support/webhook-rows.ts'
 const KEY = new Uint8Array(32).fill(7)
 const SECRET = `whsec_${Buffer.alloc(32, 3).toString('base64')}`
 
-const database = testsDatabase()
+const database = await testsDatabase()
 const receivers: Receiver[] = []
 const running: { delivering: ReturnType<typeof startDeliveries>; end: () => Promise<void> }[] = []
 

@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { createLog } from '../../../src/base/log.ts'
 import { createRegistry } from '../../../src/base/metrics/registry.ts'
 import { measureThreads } from '../../../src/base/metrics/threads.ts'
 import { loadConfig } from '../../../src/config.ts'
 import { type FromWorker, measureAttempts, superviseWorker } from '../../../src/webhooks/worker/supervise.ts'
 import { eventually } from '../../support/cli.ts'
-import { type TestDatabase, testDatabase } from '../../support/postgres.ts'
+import { testDatabase } from '../../support/postgres.ts'
 import { silentProxy } from '../../support/silent-proxy.ts'
 
 // Real threads: the worker itself, and one that dies and hangs on demand.
@@ -13,12 +13,9 @@ import { silentProxy } from '../../support/silent-proxy.ts'
 const WORKER = new URL('../../../src/server/deliveries/worker.ts', import.meta.url)
 const MISBEHAVING = new URL('../../fixtures/misbehaving-worker.ts', import.meta.url)
 
-let database: TestDatabase
 const stops: (() => Promise<void>)[] = []
 
-beforeAll(async () => {
-  database = await testDatabase()
-})
+const database = await testDatabase()
 afterAll(async () => {
   for (const stop of stops) await stop()
   await database.drop()

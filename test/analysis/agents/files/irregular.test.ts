@@ -4,7 +4,8 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:net'
 import { dirname, join } from 'node:path'
 import { readCommits } from '../../../../src/analysis/agents/git/git.ts'
-import { PROGRAM, scratchFolder } from '../../../support/cli.ts'
+import { scratchFolder } from '../../../support/at-end.ts'
+import { PROGRAM } from '../../../support/cli.ts'
 import { agentFiles, lines } from '../reading.ts'
 
 // Only regular files are opened: a pipe waits for a writer without an end. The program is killed after 20 s, and has 2 GiB of

@@ -3,15 +3,15 @@ import { appendFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readCommits } from '../../../../src/analysis/agents/git/git.ts'
 import type { CommitRecord } from '../../../../src/analysis/records/commit.ts'
-import { runJson, type Serving, scratchFolder, serving } from '../../../support/cli.ts'
+import { testsFolder } from '../../../support/at-end.ts'
+import { runJson, type Serving, serving } from '../../../support/cli.ts'
 import { type TestDatabase, testDatabase } from '../../../support/postgres.ts'
 import { git, STARTED } from '../generated-history.ts'
 
 // Outcomes count the commits that the last sync of their repository reached from its default branch.
 
 const SLOW_MS = 180_000
-const folder = scratchFolder()
-afterAll(() => folder.remove())
+const folder = testsFolder()
 
 /** A repository of one commit on `branch`. */
 class Repository {

@@ -3,12 +3,11 @@ import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs
 import { join } from 'node:path'
 import { readCommits } from '../../../../src/analysis/agents/git/git.ts'
 import { GitStopped, openGit, runGit } from '../../../../src/analysis/agents/git/run-git.ts'
-import { scratchFolder } from '../../../support/cli.ts'
+import { testsFolder } from '../../../support/at-end.ts'
 
 // The settings of a repository that somebody else made: none of them runs a program.
 
-const folder = scratchFolder()
-afterAll(() => folder.remove())
+const folder = testsFolder()
 
 const git = Bun.which('git')
 const PATH = process.env.PATH ?? ''
