@@ -1282,7 +1282,7 @@ type RiskScore struct {
 type RiskScorePage = Page[RiskScore]
 type FixRate struct {
 	Rating        string   `json:"rating"`
-	PullRequests  int64    `json:"pull_requests"`   // The newest merged ones of this rating, 200 at most
+	PullRequests  int64    `json:"pull_requests"`   // The newest merged ones of this rating, 100 at most
 	FollowedByFix int64    `json:"followed_by_fix"` // Those after which a fix changed one of their files within 30 days: docs/risk.md
 	Share         *float64 `json:"share"`           // null below 20 pull requests; rounded to 6 decimals
 }

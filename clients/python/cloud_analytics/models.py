@@ -935,7 +935,7 @@ class RiskScorePage(Page["RiskScore"]):
 
 class FixRate(Model):
     rating: Rating
-    pull_requests: int  # The newest merged ones of this rating, 200 at most
+    pull_requests: int  # The newest merged ones of this rating, 100 at most
     followed_by_fix: int  # Those after which a fix changed one of their files within 30 days: docs/risk.md
     share: Optional[float]  # null below 20 pull requests; rounded to 6 decimals
 

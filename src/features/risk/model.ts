@@ -90,7 +90,7 @@ export const RiskDetail = component('RiskDetail', {
   fix_rate: component('FixRate', {
     rating: oneOf(RATINGS),
     pull_requests: Type.Integer({
-      description: 'The newest merged ones of this rating, 200 at most',
+      description: 'The newest merged ones of this rating, 100 at most',
       examples: [48],
     }),
     followed_by_fix: Type.Integer({
