@@ -1,8 +1,8 @@
 import type { FindingPage, ListedFinding } from '../../features/security/finding-model.ts'
 import type { Heatmap, HeatmapFile, SecurityOverview } from '../../features/security/model.ts'
 import { getJson, type Loaded, loadedOf, type Page, pathOf, useApi, useLoaded } from '../client/api.ts'
-import { type Range, rangeBefore, wholeDays } from '../client/days.ts'
-import { countOf, daysAgo, formatScore, formatWhole, inRange } from '../client/format.ts'
+import { dayOfTime, type Range, rangeBefore, wholeDays } from '../client/days.ts'
+import { countOf, daysAgo, formatDay, formatScore, formatWhole, inRange } from '../client/format.ts'
 import { linkTo, NONE } from '../client/links.ts'
 import type { PageProps } from '../client/page-props.ts'
 import { comparedOf, datesOf, rangeKeyOf, rangeOf } from '../client/ranges.ts'
@@ -25,8 +25,8 @@ const FILTERS = ['project', 'severity', 'assignee', 'member', 'rule_id', 'file']
 const STATUSES = ['open', 'fixed', 'accepted', 'dismissed', 'any'] as const
 /** Open findings that one request has: with more, files and age are those of the most severe. */
 const LISTED = 100
-/** Kinds and projects of critical findings that are named. */
-const NAMED = 3
+/** Kinds and places of critical findings that are named. */
+const NAMED = 5
 /** Without a chosen range these whole days are compared with as many before. */
 const DAYS = 30
 /** The names of categories. */
@@ -172,26 +172,24 @@ function sentenceOf({ data, pagination: { total } }: Page<ListedFinding>, of: st
   return `${countOf(total, 'critical finding')}${of} ${total === 1 ? 'is' : 'are'} open${where}, the oldest ${countOf(oldest, 'day')}${total === 1 ? nobody.replace('them', 'it') : nobody}`
 }
 
-/** `2 × AWS access key, 1 × Private key; in checkout (2), shop (1); the oldest is in shop, src/deploy.ts. `; empty where not all are known. */
+/** `2 × AWS access key, 1 × Private key: in src/a.ts of shop since 21 Aug, web/b.ts of web since 3 Sep. `; empty where not all are known. */
 function criticalSaid({ data, pagination: { total } }: Page<ListedFinding>): string {
-  const [oldest] = data.toSorted((a, b) => a.created_at.localeCompare(b.created_at))
-  if (oldest === undefined || data.length < total) return ''
-  const counted = (of: (finding: ListedFinding) => string, said: (name: string, count: number) => string) => {
-    const groups = [...Map.groupBy(data, of)].sort(([, a], [, b]) => b.length - a.length)
-    const names = groups.slice(0, NAMED).map(([name, { length }]) => said(name, length))
-    return `${names.join(', ')}${groups.length > NAMED ? ` and ${groups.length - NAMED} more` : ''}`
+  if (total === 0 || data.length < total) return ''
+  const kinds = [...Map.groupBy(data, ({ title }) => title)]
+    .sort(([, a], [, b]) => b.length - a.length)
+    .map(([title, { length }]) => `${length} × ${title}`)
+  // the oldest first, each place once
+  const oldest = data.toSorted((a, b) => a.created_at.localeCompare(b.created_at))
+  const places = new Map<string, string>()
+  for (const { file, project, created_at } of oldest) {
+    const place = file === null ? (project ?? NONE) : `${file} of ${project ?? NONE}`
+    if (!places.has(place)) places.set(place, `${place} since ${formatDay(dayOfTime(created_at))}`)
   }
-  const kinds = counted(
-    ({ title }) => title,
-    (title, count) => `${count} × ${title}`,
-  )
-  const projects = counted(
-    ({ project }) => project ?? NONE,
-    (project, count) => `${project} (${count})`,
-  )
-  const where = oldest.file === null ? '' : `, ${oldest.file}`
-  return `${kinds}; in ${projects}; the oldest is in ${oldest.project ?? NONE}${where}. `
+  return `${firstOf(kinds)}: in ${firstOf([...places.values()])}. `
 }
+
+const firstOf = (names: readonly string[]): string =>
+  `${names.slice(0, NAMED).join(', ')}${names.length > NAMED ? ` and ${names.length - NAMED} more` : ''}`
 
 /** `. 9 findings came up from 31 Oct to 29 Nov, 3 fewer than from 1 to 30 Oct; 2 of them critical, 4 before`. */
 function foundSaid({ found, previous }: SecurityOverview, { now, before }: Record<'now' | 'before', Range>) {
@@ -214,27 +212,38 @@ function Most({ findings }: { findings: Loaded<FindingPage> }) {
   const { counts, pagination: { total } = { total: 0 } } = loadedOf(findings) ?? {}
   if (counts === undefined || total < 2) return null
   const severities = SEVERITIES.filter((one) => counts.severity[one] > 0)
-  const to = (name: 'project' | 'member', value: string, findings: number) => (
-    <>
-      <a href={linkHere(here, { [name]: value, page: undefined })}>
-        <bdi>{value}</bdi>
-      </a>{' '}
-      ({formatWhole(findings)})
-    </>
-  )
+  /** Those with most, all of them where several have as many. */
+  const leaders = (name: 'project' | 'member', rows: readonly { value: string; findings: number }[]) => {
+    const most = rows.filter(({ findings }) => findings === rows[0]?.findings)
+    return (
+      <>
+        {most.map(({ value }, at) => (
+          <>
+            {at > 0 && (at === most.length - 1 ? ' and ' : ', ')}
+            <a href={linkHere(here, { [name]: value, page: undefined })}>
+              <bdi>{value}</bdi>
+            </a>
+          </>
+        ))}{' '}
+        ({formatWhole(most[0]?.findings ?? 0)}
+        {most.length > 1 && ' each'})
+      </>
+    )
+  }
   return (
     <>
       Of {countOf(total, 'finding')} {severities.map((one) => `${counts.severity[one]} ${one}`).join(', ')}.{' '}
-      {counts.category.map(({ key, findings, project: [at], member: [by] }) => {
-        const email = by?.key?.email ?? by?.key?.id ?? undefined
+      {counts.category.map(({ key, findings, project, member }) => {
+        const people = member.flatMap(({ key: person, findings }) => {
+          const value = person?.email ?? person?.id
+          return value == null ? [] : [{ value, findings }]
+        })
+        const projects = project.map((one) => ({ value: one.key ?? NONE, findings: one.findings }))
         return (
           <>
-            {countOf(findings, CATEGORIES[key] ?? key)}
-            {at !== undefined && <>, most in {to('project', at.key ?? NONE, at.findings)}</>}
-            {by !== undefined && email !== undefined && (
-              <> and in sessions of {to('member', email, by.findings)}</>
-            )}
-            .{' '}
+            {countOf(findings, CATEGORIES[key] ?? key)}, {projects[0]?.findings === findings ? 'all' : 'most'}{' '}
+            in {leaders('project', projects)}
+            {people.length > 0 && <> and in sessions of {leaders('member', people)}</>}.{' '}
           </>
         )
       })}
