@@ -37,6 +37,8 @@ const VERBS = [
 const NOUNS = ['validation', 'export', 'cache', 'retries', 'settings', 'list', 'limits', 'tests'] as const
 const AGENTS: readonly Agent[] = ['claude-code', 'claude-code', 'claude-code', 'codex', 'codex', 'gemini']
 const HOUR_MS = 3_600_000
+/** Longer than any session, so that none ends later than now. */
+const LONGEST_MS = 2 * HOUR_MS
 const WORKDAY_HOURS = 9
 /** This part of the sessions of a weekend is kept. */
 const WEEKEND = 0.12
@@ -66,7 +68,7 @@ export function generateWork({ days, seed, now }: DemoPlan): DemoWork {
     const weekday = (day + 3) % 7
     if (weekday > 4 && random() > WEEKEND) day -= weekday - below(5)
     const hour = (PEOPLE[who]?.begins ?? 8) + random() * WORKDAY_HOURS
-    return Math.min(day * DAY_MS + hour * HOUR_MS, now.getTime() - HOUR_MS)
+    return Math.min(day * DAY_MS + hour * HOUR_MS, now.getTime() - LONGEST_MS)
   }
   const projectOf = (who: number): number => {
     const projects = PEOPLE[who]?.projects ?? [0]
@@ -116,7 +118,7 @@ export function generateWork({ days, seed, now }: DemoPlan): DemoWork {
       pullRequestOf(branch, {
         number,
         title: `${verb} ${noun} for ${topic.replaceAll('-', ' ')}`,
-        at: Math.min(at + span, now.getTime() - HOUR_MS),
+        at: Math.min(at + span, now.getTime() - LONGEST_MS),
         files: [...changed.values()],
         commits: shas,
         now,
