@@ -25,7 +25,7 @@ const { values } = parseArgs({
     'data-dir': { type: 'string', default: resolve(import.meta.dir, '../../dist/bench') },
     rounds: { type: 'string', default: '5' },
     'warm-up': { type: 'string', default: '1' },
-    seconds: { type: 'string', default: '3' },
+    seconds: { type: 'string', default: '2' },
     connections: { type: 'string', default: '32' },
     only: { type: 'string', default: '' },
     write: { type: 'boolean', default: false },
