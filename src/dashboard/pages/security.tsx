@@ -185,11 +185,10 @@ function criticalSaid({ data, pagination: { total } }: Page<ListedFinding>): str
     const place = file === null ? (project ?? NONE) : `${file} of ${project ?? NONE}`
     if (!places.has(place)) places.set(place, `${place} since ${formatDay(dayOfTime(created_at))}`)
   }
+  const firstOf = (names: readonly string[]) =>
+    `${names.slice(0, NAMED).join(', ')}${names.length > NAMED ? ` and ${names.length - NAMED} more` : ''}`
   return `${firstOf(kinds)}: in ${firstOf([...places.values()])}. `
 }
-
-const firstOf = (names: readonly string[]): string =>
-  `${names.slice(0, NAMED).join(', ')}${names.length > NAMED ? ` and ${names.length - NAMED} more` : ''}`
 
 /** `. 9 findings came up from 31 Oct to 29 Nov, 3 fewer than from 1 to 30 Oct; 2 of them critical, 4 before`. */
 function foundSaid({ found, previous }: SecurityOverview, { now, before }: Record<'now' | 'before', Range>) {
@@ -212,7 +211,7 @@ function Most({ findings }: { findings: Loaded<FindingPage> }) {
   const { counts, pagination: { total } = { total: 0 } } = loadedOf(findings) ?? {}
   if (counts === undefined || total < 2) return null
   const severities = SEVERITIES.filter((one) => counts.severity[one] > 0)
-  /** Those with most, all of them where several have as many. */
+  /** Names those with most: all of them where several have as many. */
   const leaders = (name: 'project' | 'member', rows: readonly { value: string; findings: number }[]) => {
     const most = rows.filter(({ findings }) => findings === rows[0]?.findings)
     return (
@@ -224,9 +223,8 @@ function Most({ findings }: { findings: Loaded<FindingPage> }) {
               <bdi>{value}</bdi>
             </a>
           </>
-        ))}{' '}
-        ({formatWhole(most[0]?.findings ?? 0)}
-        {most.length > 1 && ' each'})
+        ))}
+        {` (${formatWhole(most[0]?.findings ?? 0)}${most.length > 1 ? ' each' : ''})`}
       </>
     )
   }
@@ -235,8 +233,8 @@ function Most({ findings }: { findings: Loaded<FindingPage> }) {
       Of {countOf(total, 'finding')} {severities.map((one) => `${counts.severity[one]} ${one}`).join(', ')}.{' '}
       {counts.category.map(({ key, findings, project, member }) => {
         const people = member.flatMap(({ key: person, findings }) => {
-          const value = person?.email ?? person?.id
-          return value == null ? [] : [{ value, findings }]
+          const value = person?.email ?? person?.id ?? ''
+          return value === '' ? [] : [{ value, findings }]
         })
         const projects = project.map((one) => ({ value: one.key ?? NONE, findings: one.findings }))
         return (
