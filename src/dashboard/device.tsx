@@ -5,8 +5,7 @@ import { basePath } from './client/base.ts'
 import { formatTime } from './client/format.ts'
 import { useFragment } from './client/router.ts'
 import { getAuth, postAuth, problemOf } from './client/session.ts'
-import { Saying, useChanges } from './parts/change.tsx'
-import { Form, fieldsOf, Input } from './parts/form.tsx'
+import { Form, fieldsOf, Input, Saying, useChanges } from './parts/form.tsx'
 
 /** Describes the machine that waits with this code; an empty text while the code is not whole, or its machine not known. */
 function useMachine(code: string): string {

@@ -10,14 +10,6 @@ import { WebhooksPage } from './webhooks/webhooks.tsx'
 
 /** Pages that few look at: the browser loads them together when one of them is shown first. */
 export const LATER = {
-  alerts: AlertsPage,
-  audit: AuditPage,
-  badges: BadgesPage,
-  devices: DevicesPage,
-  digests: DigestsPage,
-  seats: SeatsPage,
-  settings: SettingsPage,
-  webhooks: WebhooksPage,
-  week: WeekPage,
+  ...{ AlertsPage, AuditPage, BadgesPage, DevicesPage, DigestsPage, EndpointPage },
+  ...{ SeatsPage, SettingsPage, WebhooksPage, WeekPage },
 }
-export const Endpoint = EndpointPage

@@ -7,10 +7,11 @@ import { TeamPage } from './pages/team.tsx'
 
 /** Pages beside the ones that a morning begins with: the browser loads them together when one of them is shown first. */
 export const MORE = {
-  budgets: BudgetsPage,
-  me: MePage,
-  outcomes: OutcomesPage,
-  pullRequests: PullRequestsPage,
-  team: TeamPage,
+  BudgetsPage,
+  MePage,
+  OutcomesPage,
+  PersonPage,
+  PullRequestPage,
+  PullRequestsPage,
+  TeamPage,
 }
-export const MORE_ONE = { person: PersonPage, pullRequest: PullRequestPage }

@@ -2,10 +2,19 @@ import { useEffect, useState } from 'preact/hooks'
 import type { WhoAmI } from '../features/whoami/model.ts'
 import { ApiFailure, getJson } from './client/api.ts'
 import { basePath } from './client/base.ts'
-import { keepPlace, postAuth, problemOf, readMethods, type SignInMethods } from './client/session.ts'
+import { useFragment } from './client/router.ts'
+import { enter, keepPlace, postAuth, problemOf, readMethods, type SignInMethods } from './client/session.ts'
 import { apiKey } from './client/storage.ts'
-import { Saying } from './parts/change.tsx'
-import { type Fields, Form, Input } from './parts/form.tsx'
+import {
+  type Fields,
+  Form,
+  Input,
+  MIN_PASSWORD_LENGTH,
+  NewPassword,
+  Saying,
+  useChanges,
+  ZoneInput,
+} from './parts/form.tsx'
 
 interface SignInProps {
   /** Explains why nobody is signed in any more. */
@@ -135,5 +144,71 @@ function KeyForm({ onSignedIn, onProblem }: FormProps) {
         <code>cloud-analytics key create --org SLUG --name dashboard --scopes read,webhooks</code>
       </pre>
     </>
+  )
+}
+
+/** Accepts an invitation, whose token is in the fragment: sets the password and signs in. */
+export function AcceptPage() {
+  const token = new URLSearchParams(useFragment().slice(1)).get('token') ?? ''
+  return <Accept key={token} token={token} />
+}
+
+function Accept({ token }: { token: string }) {
+  const { said, run } = useChanges()
+  const accept = async ({ password, again }: Fields): Promise<void> => {
+    if (password !== again) throw new Error('The two passwords differ')
+    await enter('accept', { token, password })
+  }
+  return (
+    <main class="sign-in">
+      <h1>Welcome to Cloud Analytics</h1>
+      <p>
+        Choose a password of at least {MIN_PASSWORD_LENGTH} characters. You sign in with it and your e-mail
+        address.
+      </p>
+      <Form kind="" send="Set the password and sign in" onSend={(fields) => run(() => accept(fields))}>
+        <NewPassword label="Password" />
+        <Input label="The same again" type="password" name="again" autocomplete="new-password" required />
+      </Form>
+      <Saying said={said} />
+    </main>
+  )
+}
+
+/** Makes the first organization and its owner, by the link that the server printed. */
+export function SetupPage() {
+  const [isOpen, setOpen] = useState<boolean>()
+  const { said, run } = useChanges()
+  useEffect(() => {
+    readMethods().then(
+      ({ setup }) => setOpen(setup),
+      () => setOpen(true),
+    )
+  }, [])
+  const setUp = async ({ organization, time_zone, ...person }: Fields): Promise<void> => {
+    // a second link may have been opened in this tab
+    const token = new URLSearchParams(location.hash.slice(1)).get('token') ?? ''
+    await enter('setup', { token, organization: { name: organization, time_zone }, ...person })
+  }
+  return (
+    <main class="sign-in">
+      <h1>Welcome to Cloud Analytics</h1>
+      {isOpen === undefined && <p role="status">Loading …</p>}
+      {isOpen === false && (
+        <p>
+          This server has an organization. <a href={basePath() || './'}>Sign in</a>
+        </p>
+      )}
+      {isOpen === true && (
+        <Form kind="" send="Set up and sign in" onSend={(fields) => run(() => setUp(fields))}>
+          <Input label="Organization" name="organization" required maxLength={200} hasFocus />
+          <ZoneInput zone={new Intl.DateTimeFormat().resolvedOptions().timeZone} />
+          <Input label="Your name" name="display_name" required maxLength={200} />
+          <Input label="E-mail" name="email" type="email" autocomplete="username" required />
+          <NewPassword label={`Password, at least ${MIN_PASSWORD_LENGTH} characters`} />
+        </Form>
+      )}
+      <Saying said={said} />
+    </main>
   )
 }

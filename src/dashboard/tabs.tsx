@@ -1,7 +1,6 @@
 import type { ComponentType } from 'preact'
-import { linkTo, type Route } from './client/links.ts'
-import type { PageProps } from './client/page-props.ts'
-import { onDemand } from './frame/on-demand.tsx'
+import { useEffect, useState } from 'preact/hooks'
+import { linkTo, type PageProps, type Route } from './client/links.ts'
 import { OverviewPage } from './overview/overview.tsx'
 import { CostPage } from './pages/cost.tsx'
 import { QualityPage } from './pages/quality.tsx'
@@ -10,6 +9,37 @@ import { SessionPage } from './sessions/session.tsx'
 import { SessionsPage } from './sessions/sessions.tsx'
 
 // The tabs of the header and their pages.
+
+/** A page whose script is loaded when it is shown first. */
+export function onDemand<Module, Props extends object>(
+  load: () => Promise<Module>,
+  pick: (all: Module) => ComponentType<Props>,
+): ComponentType<Props> {
+  let known: ComponentType<Props> | undefined
+  return function OnDemand(props: Props) {
+    const [Shown, setShown] = useState(() => known)
+    const [isMissing, setMissing] = useState(false)
+    useEffect(() => {
+      load().then(
+        (all) => {
+          known = pick(all)
+          setShown(() => known)
+        },
+        () => setMissing(true),
+      )
+    }, [])
+    if (Shown !== undefined) return <Shown {...props} />
+    return isMissing ? (
+      <p class="failure" role="alert">
+        This page cannot be loaded. The server may have another version now: load the page again.
+      </p>
+    ) : (
+      <p class="note" role="status">
+        Loading …
+      </p>
+    )
+  }
+}
 
 export interface Listed {
   /** The first part of the address. */
@@ -25,21 +55,15 @@ interface Tab {
   pages: readonly Listed[]
 }
 
-const later = (page: keyof typeof import('./later.ts').LATER) =>
-  onDemand<PageProps>(async () => (await import('./later.ts')).LATER[page])
-const more = (page: keyof typeof import('./more.ts').MORE) =>
-  onDemand<PageProps>(async () => (await import('./more.ts')).MORE[page])
-const moreOne = (page: keyof typeof import('./more.ts').MORE_ONE) =>
-  onDemand<{ id: string }>(async () => (await import('./more.ts')).MORE_ONE[page])
-const Paid = onDemand<PageProps>(async () => (await import('./paid/paid.tsx')).PaidPage)
-const PaidChange = onDemand<{ id: string }>(async () => (await import('./paid/change.tsx')).PaidChange)
-const Endpoint = onDemand<{ id: string }>(async () => (await import('./later.ts')).Endpoint)
-
-const Why = onDemand<PageProps>(async () => (await import('./why/why.tsx')).WhyPage)
+const later = async () => (await import('./later.ts')).LATER
+const more = async () => (await import('./more.ts')).MORE
+const why = () => import('./why/why.tsx')
+const paid = () => import('./paid/paid.tsx')
+const change = () => import('./paid/change.tsx')
 
 /**
  * The tabs of the header with their pages: a new page is one line here. One that few look at is loaded on demand, by
- * `onDemand(async () => (await import('./pages/new.tsx')).NewPage)`.
+ * `onDemand(() => import('./pages/new.tsx'), (all) => all.NewPage)`.
  */
 export const TABS: readonly Tab[] = [
   { name: 'Overview', pages: [{ page: '', name: 'Overview', Content: OverviewPage }] },
@@ -47,9 +71,9 @@ export const TABS: readonly Tab[] = [
     name: 'Cost',
     pages: [
       { page: 'cost', name: 'Spend', Content: CostPage },
-      { page: 'why', name: 'Why it changed', Content: Why },
-      { page: 'seats', name: 'Seats', Content: later('seats') },
-      { page: 'budgets', name: 'Budgets', Content: more('budgets') },
+      { page: 'why', name: 'Why it changed', Content: onDemand(why, (all) => all.WhyPage) },
+      { page: 'seats', name: 'Seats', Content: onDemand(later, (all) => all.SeatsPage) },
+      { page: 'budgets', name: 'Budgets', Content: onDemand(more, (all) => all.BudgetsPage) },
     ],
   },
   {
@@ -59,29 +83,49 @@ export const TABS: readonly Tab[] = [
       {
         page: 'pull-requests',
         name: 'Pull requests',
-        Content: more('pullRequests'),
-        One: moreOne('pullRequest'),
+        Content: onDemand(more, (all) => all.PullRequestsPage),
+        One: onDemand(more, (all) => all.PullRequestPage),
       },
-      { page: 'outcomes', name: 'Outcomes', Content: more('outcomes') },
-      { page: 'paid', name: 'Did it pay', Content: Paid, One: PaidChange },
+      { page: 'outcomes', name: 'Outcomes', Content: onDemand(more, (all) => all.OutcomesPage) },
+      {
+        page: 'paid',
+        name: 'Did it pay',
+        Content: onDemand(paid, (all) => all.PaidPage),
+        One: onDemand(change, (all) => all.PaidChange),
+      },
     ],
   },
   { name: 'Quality', pages: [{ page: 'quality', name: 'Quality', Content: QualityPage }] },
   { name: 'Security', pages: [{ page: 'security', name: 'Security', Content: SecurityPage }] },
-  { name: 'Team', pages: [{ page: 'team', name: 'Team', Content: more('team'), One: moreOne('person') }] },
+  {
+    name: 'Team',
+    pages: [
+      {
+        page: 'team',
+        name: 'Team',
+        Content: onDemand(more, (all) => all.TeamPage),
+        One: onDemand(more, (all) => all.PersonPage),
+      },
+    ],
+  },
 ]
 
 /** The pages of the menu. */
 export const MENU: readonly Listed[] = [
-  { page: 'me', name: 'Me', Content: more('me') },
-  { page: 'week', name: 'This week', Content: later('week') },
-  { page: 'alerts', name: 'Alerts', Content: later('alerts') },
-  { page: 'digests', name: 'Digests', Content: later('digests') },
-  { page: 'devices', name: 'Devices', Content: later('devices') },
-  { page: 'audit', name: 'Audit', Content: later('audit') },
-  { page: 'webhooks', name: 'Webhooks', Content: later('webhooks'), One: Endpoint },
-  { page: 'badges', name: 'Badges', Content: later('badges') },
-  { page: 'settings', name: 'Settings', Content: later('settings') },
+  { page: 'me', name: 'Me', Content: onDemand(more, (all) => all.MePage) },
+  { page: 'week', name: 'This week', Content: onDemand(later, (all) => all.WeekPage) },
+  { page: 'alerts', name: 'Alerts', Content: onDemand(later, (all) => all.AlertsPage) },
+  { page: 'digests', name: 'Digests', Content: onDemand(later, (all) => all.DigestsPage) },
+  { page: 'devices', name: 'Devices', Content: onDemand(later, (all) => all.DevicesPage) },
+  { page: 'audit', name: 'Audit', Content: onDemand(later, (all) => all.AuditPage) },
+  {
+    page: 'webhooks',
+    name: 'Webhooks',
+    Content: onDemand(later, (all) => all.WebhooksPage),
+    One: onDemand(later, (all) => all.EndpointPage),
+  },
+  { page: 'badges', name: 'Badges', Content: onDemand(later, (all) => all.BadgesPage) },
+  { page: 'settings', name: 'Settings', Content: onDemand(later, (all) => all.SettingsPage) },
 ]
 
 export const PAGES: readonly Listed[] = [...TABS.flatMap(({ pages }) => pages), ...MENU]

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { namesOf } from '../client/format.ts'
-import { UNKNOWN } from '../parts/columns.tsx'
+import { UNKNOWN } from '../parts/values.tsx'
 import { Axes, MARGIN, middleOf } from './axes.tsx'
 import { Figure } from './figure.tsx'
 import { ticksTo, upwards } from './scale.ts'

@@ -1,4 +1,4 @@
-// These functions write values. Days are those of the API; times are in the browser's zone by `Time` of parts/time.tsx.
+// These functions write values. Days are those of the API; times are in the browser's zone by `Time` of parts/values.tsx.
 
 const number = new Intl.NumberFormat('en-US', { maximumFractionDigits: 2 })
 const decimal = new Intl.NumberFormat('en-US', { minimumFractionDigits: 1, maximumFractionDigits: 1 })

@@ -1,3 +1,5 @@
+import type { WhoAmI } from '../../features/whoami/model.ts'
+
 // Pages are in the part of the URL after `#`, so that any of them can be kept as a bookmark and the server has one page:
 // `#/sessions?project=checkout`, `#/sessions/sess_4f1c2a`.
 
@@ -44,3 +46,18 @@ export function searchOf(query: Query): string {
 /** The fragment of a page. */
 export const linkTo = (page: string, query: Query = {}, id?: string): string =>
   `#/${encodeURIComponent(page)}${id === undefined ? '' : `/${encodeURIComponent(id)}`}${searchOf(query)}`
+
+/** Parameters that go along from page to page. */
+const KEPT = ['range', 'from', 'to', 'project', 'team']
+
+export const keptOf = (query: URLSearchParams): Record<string, string | undefined> =>
+  Object.fromEntries(KEPT.map((name) => [name, query.get(name) ?? undefined]))
+
+/** Every page and every section of the settings gets these. */
+export interface PageProps {
+  route: Route
+  who: WhoAmI
+}
+
+/** Whether the reader may change everything; a developer has keys of their own. */
+export const isAdmin = ({ scopes }: WhoAmI): boolean => scopes.includes('admin')

@@ -2,16 +2,22 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { CostTrend } from '../../features/cost/model.ts'
 import { getJson } from '../client/api.ts'
-import { isDay, lastDays, timeZone } from '../client/days.ts'
+import {
+  comparedOf,
+  isDay,
+  lastDays,
+  NAMED_RANGES,
+  nameOfAgainst,
+  rangeKeyOf,
+  rangeOf,
+  timeZone,
+} from '../client/days.ts'
 import { formatDuration, formatRange } from '../client/format.ts'
 import { useMembers } from '../client/lists.ts'
-import { comparedOf, NAMED_RANGES, nameOfAgainst, rangeKeyOf, rangeOf } from '../client/ranges.ts'
 import { secondsSinceLoaded } from '../client/renewal.ts'
 import { linkHere, setQuery, useHere } from '../client/router.ts'
-import { Copy } from '../parts/copied.tsx'
-import { Csv, type CsvProps } from '../parts/csv.tsx'
-import { DayField, RangeProblem } from '../parts/field.tsx'
-import { Chooser, FilterForm, QueryChoice, QueryField } from '../parts/filters.tsx'
+import { Copy, Csv, type CsvProps } from '../parts/copied.tsx'
+import { Chooser, DayField, FilterForm, QueryChoice, QueryField, RangeProblem } from '../parts/fields.tsx'
 import { Button } from '../parts/form.tsx'
 import { type FilterName, fieldOf } from './filter-fields.ts'
 import { Menu } from './menu.tsx'

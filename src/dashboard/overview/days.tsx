@@ -1,6 +1,15 @@
 import type { CostTrend } from '../../features/cost/model.ts'
 import { PeriodChart } from '../charts/period-chart.tsx'
-import { addDays, monthOf, periodsOf, type Range, today } from '../client/days.ts'
+import {
+  addDays,
+  besideUsual,
+  type CostOn,
+  monthOf,
+  periodsOf,
+  type Range,
+  today,
+  usualOf,
+} from '../client/days.ts'
 import {
   formatDay,
   formatDollars,
@@ -11,11 +20,9 @@ import {
   formatWeekdayName,
   inRange,
 } from '../client/format.ts'
-import { linkTo } from '../client/links.ts'
-import { besideUsual, type CostOn, usualOf } from '../client/usual.ts'
-import { Answer } from '../frame/answer.tsx'
-import { keptOf } from '../frame/kept.ts'
+import { keptOf, linkTo } from '../client/links.ts'
 import { budgetOf, limitLine, type MonthBudget } from '../pages/budget.ts'
+import { Answer } from '../parts/show.tsx'
 import { useSinceLastLook } from './last-look.ts'
 
 /** A day that cost this many times the usual stands out. */

@@ -3,8 +3,8 @@ import type { Loaded } from '../client/api.ts'
 import { formatGrowth, formatRange, formatWhole } from '../client/format.ts'
 import { linkTo, NONE, type Query } from '../client/links.ts'
 import { Difference } from '../pages/cost-columns.tsx'
-import { NamedLink } from '../parts/link.tsx'
 import { Show } from '../parts/show.tsx'
+import { NamedLink } from '../parts/values.tsx'
 import { answerOf } from '../why/words.ts'
 
 // Movers of the cost, with their causes.

@@ -4,9 +4,8 @@ import { isOwnMachine, syncCommand } from '../client/base.ts'
 import { addDays, dayOfTime } from '../client/days.ts'
 import { formatDay } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
-import { Answer } from '../frame/answer.tsx'
 import { Copied } from '../parts/copied.tsx'
-import { Empty, Show } from '../parts/show.tsx'
+import { Answer, Empty, Show } from '../parts/show.tsx'
 
 /** No sessions in the days that are looked at: none at all, or older ones. */
 export function NothingNew() {

@@ -5,7 +5,17 @@ import type { Outcomes } from '../../features/outcomes/model.ts'
 import { saidPerMerged } from '../../features/outcomes/per-merged.ts'
 import type { QualityOverview } from '../../features/quality/model.ts'
 import { getJson, pathOf, useApi, useLoaded } from '../client/api.ts'
-import { addDays, monthOf, type Range, rangeBefore, today, wholeDays } from '../client/days.ts'
+import {
+  addDays,
+  comparedOf,
+  monthOf,
+  type Range,
+  rangeBefore,
+  rangeOf,
+  today,
+  USUAL_DAYS,
+  wholeDays,
+} from '../client/days.ts'
 import {
   countOf,
   formatDollars,
@@ -16,17 +26,12 @@ import {
   formatWhole,
   inRange,
 } from '../client/format.ts'
-import { linkTo } from '../client/links.ts'
+import { isAdmin, keptOf, linkTo, type PageProps } from '../client/links.ts'
 import { useAttention } from '../client/lists.ts'
-import { isAdmin, type PageProps } from '../client/page-props.ts'
-import { comparedOf, rangeOf } from '../client/ranges.ts'
-import { USUAL_DAYS } from '../client/usual.ts'
-import { Ready } from '../frame/answer.tsx'
 import { Bar } from '../frame/bar.tsx'
-import { keptOf } from '../frame/kept.ts'
 import { comparedWith } from '../pages/breakdown.ts'
 import { saidOfLeft, saidOfWindows } from '../pages/left.ts'
-import { Show } from '../parts/show.tsx'
+import { Ready, Show } from '../parts/show.tsx'
 import { type Days, EachDay, Morning, monthBudget } from './days.tsx'
 import { DaysMoved } from './days-moved.tsx'
 import { Movers } from './movers.tsx'

@@ -1,11 +1,9 @@
 import { useState } from 'preact/hooks'
 import { basePath } from '../client/base.ts'
-import { linkTo, searchOf } from '../client/links.ts'
-import type { PageProps } from '../client/page-props.ts'
-import { Answer } from '../frame/answer.tsx'
+import { linkTo, type PageProps, searchOf } from '../client/links.ts'
 import { Copied } from '../parts/copied.tsx'
-import { Choice, Field, named } from '../parts/field.tsx'
-import { FilterForm } from '../parts/filters.tsx'
+import { Choice, Field, FilterForm, named } from '../parts/fields.tsx'
+import { Answer } from '../parts/show.tsx'
 import { BADGES, BadgePicture } from '../settings/badges.tsx'
 
 const STYLES = ['flat', 'flat-square', 'plastic', 'for-the-badge', 'social'] as const

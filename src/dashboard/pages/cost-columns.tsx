@@ -8,10 +8,8 @@ import {
   signed,
 } from '../client/format.ts'
 import { NONE } from '../client/links.ts'
-import { Bar } from '../parts/bar.tsx'
-import { dollarColumn, UNKNOWN, wholeColumn } from '../parts/columns.tsx'
-import { NamedLink } from '../parts/link.tsx'
 import type { Column } from '../parts/table.tsx'
+import { Bar, dollarColumn, NamedLink, UNKNOWN, wholeColumn } from '../parts/values.tsx'
 import { KEY_OPTIONS, type Key } from './breakdown.ts'
 
 // The columns of tables of cost.

@@ -1,7 +1,16 @@
 import type { Breakdown, BreakdownItem } from '../../features/cost/breakdown-model.ts'
 import { PeriodChart } from '../charts/period-chart.tsx'
 import { loadedOf, useApi, useAsked } from '../client/api.ts'
-import { daysOfPeriod, isMonth, openPeriod, today } from '../client/days.ts'
+import {
+  besideUsual,
+  comparedOf,
+  datesOf,
+  daysOfPeriod,
+  isMonth,
+  openPeriod,
+  rangeOf,
+  today,
+} from '../client/days.ts'
 import {
   countOf,
   formatCompact,
@@ -11,20 +20,15 @@ import {
   inRange,
   pluralOf,
 } from '../client/format.ts'
-import { linkTo, NONE } from '../client/links.ts'
+import { isAdmin, keptOf, linkTo, NONE, type PageProps } from '../client/links.ts'
 import { type Person, useNames } from '../client/lists.ts'
-import { isAdmin, type PageProps } from '../client/page-props.ts'
-import { comparedOf, datesOf, rangeOf } from '../client/ranges.ts'
 import { linkHere, setQuery } from '../client/router.ts'
-import { besideUsual } from '../client/usual.ts'
-import { Answer, Ready } from '../frame/answer.tsx'
 import { Bar } from '../frame/bar.tsx'
-import { keptOf } from '../frame/kept.ts'
-import { Choice } from '../parts/field.tsx'
-import { pick, sortingOf } from '../parts/filters.tsx'
+import { Choice, pick } from '../parts/fields.tsx'
 import { List } from '../parts/list.tsx'
 import { NotesForm, noteFlags, noteTexts, useChartNotes } from '../parts/notes.tsx'
-import { NoSessions, Show } from '../parts/show.tsx'
+import { Answer, NoSessions, Ready, Show } from '../parts/show.tsx'
+import { sortingOf } from '../parts/table.tsx'
 import {
   CHART_REQUESTS,
   COST_KEYS,

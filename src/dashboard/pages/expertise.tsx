@@ -1,11 +1,10 @@
 import type { DomainExpertise, Expertise } from '../../features/members/team-model.ts'
 import type { Loaded } from '../client/api.ts'
 import { formatPercent, formatWhole } from '../client/format.ts'
-import { ScoreBar } from '../parts/bar.tsx'
-import { dayColumn, textColumn, wholeColumn } from '../parts/columns.tsx'
 import { Paged } from '../parts/list.tsx'
 import { Empty, Show } from '../parts/show.tsx'
 import type { Column } from '../parts/table.tsx'
+import { dayColumn, ScoreBar, textColumn, wholeColumn } from '../parts/values.tsx'
 
 /** Columns of a person's domain. */
 export const EXPERTISE: readonly Column<DomainExpertise>[] = [

@@ -3,7 +3,7 @@ import type { Outcome, Outcomes } from '../../features/outcomes/model.ts'
 import { saidPerMerged } from '../../features/outcomes/per-merged.ts'
 import { PeriodChart } from '../charts/period-chart.tsx'
 import { type Loaded, loadedOf, useApi, useAsked } from '../client/api.ts'
-import { openPeriod } from '../client/days.ts'
+import { comparedOf, openPeriod, rangeOf } from '../client/days.ts'
 import {
   capital,
   countOf,
@@ -16,18 +16,13 @@ import {
   inRange,
   pluralOf,
 } from '../client/format.ts'
-import { linkTo, NONE, type Query } from '../client/links.ts'
+import { linkTo, NONE, type PageProps, type Query } from '../client/links.ts'
 import { type Person, useMembers } from '../client/lists.ts'
-import type { PageProps } from '../client/page-props.ts'
-import { comparedOf, rangeOf } from '../client/ranges.ts'
-import { Answer, Ready } from '../frame/answer.tsx'
 import { Bar } from '../frame/bar.tsx'
-import { dollarColumn, orUnknown, shareColumn, wholeColumn } from '../parts/columns.tsx'
-import { Facts } from '../parts/fact.tsx'
-import { pick, QueryChoice } from '../parts/filters.tsx'
-import { NamedLink } from '../parts/link.tsx'
-import { Empty, NoMatch, Show } from '../parts/show.tsx'
+import { pick, QueryChoice } from '../parts/fields.tsx'
+import { Answer, Empty, Facts, NoMatch, Ready, Show } from '../parts/show.tsx'
 import { type Column, Pager, Table } from '../parts/table.tsx'
+import { dollarColumn, NamedLink, orUnknown, shareColumn, wholeColumn } from '../parts/values.tsx'
 
 const GROUPS = ['month', 'week', 'project', 'repo', 'member', 'team', 'agent'] as const
 type Group = (typeof GROUPS)[number]

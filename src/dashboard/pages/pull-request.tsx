@@ -8,14 +8,17 @@ import {
   formatShare,
   formatWhole,
 } from '../client/format.ts'
-import { Answer } from '../frame/answer.tsx'
-import { ScoreBar } from '../parts/bar.tsx'
-import { dollarColumn, orUnknown, PLAIN_SESSION_COLUMNS, UNKNOWN } from '../parts/columns.tsx'
-import { Facts } from '../parts/fact.tsx'
-import { Back } from '../parts/link.tsx'
-import { Empty, Show } from '../parts/show.tsx'
+import { Answer, Empty, Facts, Show } from '../parts/show.tsx'
 import { Table } from '../parts/table.tsx'
-import { Time } from '../parts/time.tsx'
+import {
+  Back,
+  dollarColumn,
+  orUnknown,
+  PLAIN_SESSION_COLUMNS,
+  ScoreBar,
+  Time,
+  UNKNOWN,
+} from '../parts/values.tsx'
 
 const PARTS = ['impact', 'regression', 'security', 'coupling'] as const
 

@@ -1,24 +1,27 @@
 import type { FindingPage, ListedFinding } from '../../features/security/finding-model.ts'
 import type { Heatmap, HeatmapFile, SecurityOverview } from '../../features/security/model.ts'
 import { getJson, type Loaded, loadedOf, type Page, pathOf, useApi, useLoaded } from '../client/api.ts'
-import { dayOfTime, type Range, rangeBefore, wholeDays } from '../client/days.ts'
+import {
+  comparedOf,
+  datesOf,
+  dayOfTime,
+  type Range,
+  rangeBefore,
+  rangeKeyOf,
+  rangeOf,
+  wholeDays,
+} from '../client/days.ts'
 import { countOf, daysAgo, formatDay, formatScore, formatWhole, inRange } from '../client/format.ts'
-import { linkTo, NONE } from '../client/links.ts'
-import type { PageProps } from '../client/page-props.ts'
-import { comparedOf, datesOf, rangeKeyOf, rangeOf } from '../client/ranges.ts'
+import { keptOf, linkTo, NONE, type PageProps } from '../client/links.ts'
 import { linkHere, setQuery, useHere } from '../client/router.ts'
-import { Answer, Ready } from '../frame/answer.tsx'
 import { Bar } from '../frame/bar.tsx'
-import { keptOf } from '../frame/kept.ts'
-import { ScoreBar } from '../parts/bar.tsx'
-import { Saying, useChanges } from '../parts/change.tsx'
-import { textColumn, timeColumn, wholeColumn } from '../parts/columns.tsx'
-import { named } from '../parts/field.tsx'
-import { pick, QueryChoice, sortingOf } from '../parts/filters.tsx'
+import { named, pick, QueryChoice } from '../parts/fields.tsx'
 import { findingKey, SEVERITIES } from '../parts/findings.tsx'
+import { Saying, useChanges } from '../parts/form.tsx'
 import { List } from '../parts/list.tsx'
-import { Empty, NoMatch, NoSessions } from '../parts/show.tsx'
-import type { Column } from '../parts/table.tsx'
+import { Answer, Empty, NoMatch, NoSessions, Ready } from '../parts/show.tsx'
+import { type Column, sortingOf } from '../parts/table.tsx'
+import { ScoreBar, textColumn, timeColumn, wholeColumn } from '../parts/values.tsx'
 import { findingColumns } from './finding-columns.tsx'
 
 const FILTERS = ['project', 'severity', 'assignee', 'member', 'rule_id', 'file'] as const
@@ -46,13 +49,7 @@ export function SecurityPage({ route: { query }, who }: PageProps) {
   const kept = { project: chosen.project, ...dates }
   const critical = useApi<Page<ListedFinding>>(
     '/findings',
-    {
-      ...pick(query, 'project', 'assignee', 'member', 'rule_id', 'file'),
-      ...dates,
-      status: 'open',
-      severity: 'critical',
-      per_page: LISTED,
-    },
+    { ...pick(query, ...FILTERS), ...dates, status: 'open', severity: 'critical', per_page: LISTED },
     changes.count,
   )
   const overview = useApi<SecurityOverview>('/security', kept)

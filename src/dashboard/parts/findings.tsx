@@ -1,8 +1,8 @@
 import type { Finding } from '../../features/sessions/model.ts'
 import { linkTo } from '../client/links.ts'
 import { useHere } from '../client/router.ts'
-import { severityColumn } from './columns.tsx'
 import { type Column, type KeyOf, Table } from './table.tsx'
+import { severityColumn } from './values.tsx'
 
 export const SEVERITIES = ['critical', 'high', 'medium', 'low'] as const
 

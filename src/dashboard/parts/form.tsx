@@ -1,5 +1,7 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { request } from '../client/api.ts'
+import { linkTo } from '../client/links.ts'
 
 /** The texts of a form's fields by their names; all but secrets without space around them. */
 export type Fields = Readonly<Record<string, string>>
@@ -134,3 +136,79 @@ export const listOf = (text = ''): string[] =>
     .split(',')
     .map((part) => part.trim())
     .filter((part) => part !== '')
+
+interface AskedProps {
+  children: string
+  question: string
+  act: () => Promise<unknown>
+  /** Whether it stands apart from other buttons: what it deletes is gone. */
+  isApart?: boolean
+}
+
+/** A button that acts on the second click. Leaving it takes the first one back. */
+export function Asked({ children, question, act, isApart = false }: AskedProps) {
+  const [isAsked, setAsked] = useState(false)
+  const click = ({ detail }: MouseEvent) => {
+    // the second half of a double click confirms nothing
+    if (detail > 1) return
+    setAsked(!isAsked)
+    if (isAsked) void act()
+  }
+  return (
+    <button type="button" class={isApart ? 'apart' : ''} onClick={click} onBlur={() => setAsked(false)}>
+      {isAsked ? question : children}
+    </button>
+  )
+}
+
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+/** The message about the last change. */
+interface Said {
+  text: string
+  isProblem: boolean
+}
+
+/** Makes changes and says what became of them. `count` grows with each, so that what depends on it is loaded again. */
+export function useChanges() {
+  const [count, setCount] = useState(0)
+  const [said, setSaid] = useState<Said>()
+  return {
+    count,
+    said,
+    reload: () => setCount((before) => before + 1),
+    /** Resolves to undefined if the change was refused. `done` is said, or made from the result. */
+    async run<Result>(
+      work: () => Promise<Result>,
+      done: string | ((result: Result) => string) = 'Saved',
+    ): Promise<Result | undefined> {
+      try {
+        const result = await work()
+        setSaid({ text: typeof done === 'string' ? done : done(result), isProblem: false })
+        setCount((before) => before + 1)
+        return result
+      } catch (error) {
+        setSaid({ text: messageOf(error), isProblem: true })
+        return undefined
+      }
+    },
+  }
+}
+
+/** Deletes what a page of its own shows, and goes to the list. */
+export async function removeAndLeave(path: string, page: string): Promise<void> {
+  await request(path, { method: 'DELETE' })
+  location.hash = linkTo(page)
+  // the page must be gone before what was deleted is loaded again
+  await new Promise((resolve) => addEventListener('hashchange', resolve, { once: true }))
+}
+
+/** Shows the message, for people and screen readers. */
+export function Saying({ said }: { said: Said | undefined }) {
+  if (said === undefined) return null
+  return (
+    <p class={said.isProblem ? 'failure' : 'good'} role={said.isProblem ? 'alert' : 'status'}>
+      {said.text}
+    </p>
+  )
+}

@@ -6,9 +6,7 @@ import { formatWeekday } from '../client/format.ts'
 import { NONE } from '../client/links.ts'
 import { LATER_MS } from '../client/lists.ts'
 import { onChange } from '../client/renewal.ts'
-import { Asked } from './asked.tsx'
-import { Saying, useChanges } from './change.tsx'
-import { Form, Input } from './form.tsx'
+import { Asked, Form, Input, Saying, useChanges } from './form.tsx'
 import { Later, Show } from './show.tsx'
 
 const PAGE = 100

@@ -1,16 +1,65 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { SessionListItem } from '../../features/sessions/model.ts'
-import { type ApiFailure, type Loaded, MAX_RETRY_S, type Page, useApi } from '../client/api.ts'
+import { type ApiFailure, type Loaded, loadedOf, MAX_RETRY_S, type Page, useApi } from '../client/api.ts'
 import { syncCommand } from '../client/base.ts'
 import { addDays, dayOfTime } from '../client/days.ts'
 import { formatDay, formatDuration } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
 import { linkHere, useHere } from '../client/router.ts'
-import { pick } from './filters.tsx'
+import { pick } from './fields.tsx'
 import { Button } from './form.tsx'
 
-// Shows what was loaded, that it is loading, or why it failed.
+// Pages show what was loaded by these: their answer, facts, that something is loading, and why it failed.
+
+interface AnswerProps {
+  /** The page's answer: a sentence. */
+  children: ComponentChildren
+  /** Defines the figures and says their limits. */
+  soft?: ComponentChildren
+}
+
+/** The heading of a page is its answer. */
+export const Answer = ({ children, soft }: AnswerProps) => (
+  <>
+    <h1 class="answer">{children}</h1>
+    {soft !== undefined && soft !== '' && soft !== false && <p class="soft">{soft}</p>}
+  </>
+)
+
+interface AnswerOfProps<Value> extends Pick<AnswerProps, 'soft'> {
+  loaded: Loaded<Value>
+  /** The heading where nothing was loaded. */
+  name: string
+  children: (value: Value) => ComponentChildren
+}
+
+/** The answer from what was loaded. */
+export function AnswerOf<Value>({ loaded, name, soft, children }: AnswerOfProps<Value>) {
+  const value = loadedOf(loaded)
+  return <Answer soft={soft}>{value === undefined ? name : children(value)}</Answer>
+}
+
+interface ReadyProps {
+  /** All that is asked for at first. */
+  of: readonly Loaded<unknown>[]
+  /** Whether the answer stands above. */
+  isBelow?: boolean
+  children: () => ComponentChildren
+}
+
+/** Shows a page, or what is below its answer, when all of it is there, so that nothing is moved by what comes later. */
+export function Ready({ of, isBelow = false, children }: ReadyProps): ComponentChildren {
+  if (of.every((loaded) => loaded.state !== 'loading' || loaded.value !== undefined)) return children()
+  return (
+    <>
+      {!isBelow && <h1 class="answer">…</h1>}
+      <p class="note" role="status">
+        Loading …
+      </p>
+    </>
+  )
+}
 
 interface ShowProps<Value> {
   loaded: Loaded<Value>
@@ -138,5 +187,27 @@ export function Later({ summary, children }: Record<'summary' | 'children', Comp
       <summary>{summary}</summary>
       {isOpened && children}
     </details>
+  )
+}
+
+interface FactsProps {
+  /** Few large figures, or many facts. */
+  kind: 'totals' | 'facts'
+  of: readonly (readonly [name: string, value: ComponentChildren])[]
+}
+
+/** Figures or facts with their names; those that are undefined are left out. */
+export function Facts({ kind, of }: FactsProps) {
+  return (
+    <dl class={kind}>
+      {of.map(([name, value]) =>
+        value === undefined ? null : (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ),
+      )}
+    </dl>
   )
 }

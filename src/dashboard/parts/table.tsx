@@ -2,9 +2,9 @@ import { type ComponentChildren, render } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Pagination } from '../../http/query.ts'
 import { countOf, formatWhole } from '../client/format.ts'
-import { linkHere, useHere } from '../client/router.ts'
-import { saveFile } from './csv.tsx'
-import { Choice } from './field.tsx'
+import { linkHere, setQuery, useHere } from '../client/router.ts'
+import { saveFile } from './copied.tsx'
+import { Choice } from './fields.tsx'
 
 // Tables: columns, order, totals, and rows that open.
 
@@ -46,6 +46,13 @@ export interface Sorting {
   order: string
   change: (by: string, order: 'asc' | 'desc') => void
 }
+
+/** The order of a table, kept in the URL. */
+export const sortingOf = (query: URLSearchParams, usual: string): Sorting => ({
+  by: query.get('sort') ?? usual,
+  order: query.get('order') ?? 'desc',
+  change: (sort, order) => setQuery({ sort, order }),
+})
 
 /** The order that a reader gives to rows that are all there. */
 export function useLocalOrder<Row>(columns: readonly Column<Row>[], rows: readonly Row[]) {

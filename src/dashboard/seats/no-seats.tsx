@@ -1,10 +1,9 @@
 import type { Breakdown } from '../../features/cost/breakdown-model.ts'
 import { loadedOf, useApi } from '../client/api.ts'
 import { formatDollars } from '../client/format.ts'
-import { Answer, Ready } from '../frame/answer.tsx'
-import { dollarColumn, wholeColumn } from '../parts/columns.tsx'
-import { Show } from '../parts/show.tsx'
+import { Answer, Ready, Show } from '../parts/show.tsx'
 import { Table } from '../parts/table.tsx'
+import { dollarColumn, wholeColumn } from '../parts/values.tsx'
 
 /** Says what was used where nothing is entered of what is paid. */
 export function NoSeats({ dates }: { dates: { date_from: string; date_to: string } }) {

@@ -1,12 +1,10 @@
 import type { MySeats } from '../../features/seats/model.ts'
 import { useApi } from '../client/api.ts'
 import { formatDay, formatPercent } from '../client/format.ts'
-import { Answer, Ready } from '../frame/answer.tsx'
 import { Bar } from '../frame/bar.tsx'
-import { orUnknown } from '../parts/columns.tsx'
-import { Show } from '../parts/show.tsx'
+import { Answer, Ready, Show } from '../parts/show.tsx'
 import { Table } from '../parts/table.tsx'
-import { Time } from '../parts/time.tsx'
+import { orUnknown, Time } from '../parts/values.tsx'
 import { nameOfPlan } from './presets.ts'
 
 /** Shows one’s own plans and limits, without prices. */

@@ -3,7 +3,7 @@ import type { Plan } from '../../features/seats/model.ts'
 import { request } from '../client/api.ts'
 import { today } from '../client/days.ts'
 import { formatDay, formatDollars } from '../client/format.ts'
-import { Choice, named } from '../parts/field.tsx'
+import { Choice, named } from '../parts/fields.tsx'
 import { type Fields, Form, Input } from '../parts/form.tsx'
 import { PRESETS } from './presets.ts'
 

@@ -1,7 +1,7 @@
 import type { QualityMetadata } from '../../features/sessions/model.ts'
 import { countOf, formatNumber, formatScore, signed } from '../client/format.ts'
-import { Bar, goodness } from '../parts/bar.tsx'
 import { Table } from '../parts/table.tsx'
+import { Bar, goodness } from '../parts/values.tsx'
 import { saidOutcome } from './did.ts'
 
 type Factor = QualityMetadata['factors'][number]

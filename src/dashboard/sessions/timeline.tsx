@@ -1,7 +1,7 @@
 import type { Finding, TurnDetail } from '../../features/sessions/model.ts'
 import { PeriodChart, type Series } from '../charts/period-chart.tsx'
 import { formatCompact, formatDollars, formatDuration, formatShare } from '../client/format.ts'
-import { UNKNOWN } from '../parts/columns.tsx'
+import { UNKNOWN } from '../parts/values.tsx'
 
 /** More turns share bars, as many each. */
 const MAX_BARS = 90

@@ -2,9 +2,9 @@ import { useEffect, useState } from 'preact/hooks'
 import type { TurnDetail } from '../../features/sessions/model.ts'
 import { formatCompact, formatParts, formatWhole } from '../client/format.ts'
 import { useHere } from '../client/router.ts'
-import { orUnknown, textColumn, timeColumn } from '../parts/columns.tsx'
 import { Button } from '../parts/form.tsx'
 import { Table } from '../parts/table.tsx'
+import { orUnknown, textColumn, timeColumn } from '../parts/values.tsx'
 
 /** Turns of a session that are drawn at once; a click shows the rest in steps of as many. */
 const TURNS = 50

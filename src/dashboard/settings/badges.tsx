@@ -3,13 +3,10 @@ import type { OrganizationSettings as Settings } from '../../features/organizati
 import { getJson, useApi } from '../client/api.ts'
 import { basePath } from '../client/base.ts'
 import { linkTo, searchOf } from '../client/links.ts'
-import { Answer } from '../frame/answer.tsx'
-import { Asked } from '../parts/asked.tsx'
-import { Saying, useChanges } from '../parts/change.tsx'
 import { Copied } from '../parts/copied.tsx'
-import { Choice } from '../parts/field.tsx'
-import { Form, Input } from '../parts/form.tsx'
-import { Show } from '../parts/show.tsx'
+import { Choice } from '../parts/fields.tsx'
+import { Asked, Form, Input, Saying, useChanges } from '../parts/form.tsx'
+import { Answer, Show } from '../parts/show.tsx'
 
 export const BADGES = ['quality', 'security', 'cost'] as const
 

@@ -3,20 +3,11 @@ import type { CoveragePage, MachinePage } from '../../features/members/team-mode
 import { loadedOf, useApi } from '../client/api.ts'
 import { syncCommand } from '../client/base.ts'
 import { countOf, daysAgo } from '../client/format.ts'
-import { linkTo } from '../client/links.ts'
-import type { PageProps } from '../client/page-props.ts'
-import { AnswerOf, Ready } from '../frame/answer.tsx'
-import {
-  compactColumn,
-  shareColumn,
-  textColumn,
-  timeColumn,
-  UNKNOWN,
-  wholeColumn,
-} from '../parts/columns.tsx'
-import { pick } from '../parts/filters.tsx'
+import { linkTo, type PageProps } from '../client/links.ts'
+import { pick } from '../parts/fields.tsx'
 import { List } from '../parts/list.tsx'
-import { Empty } from '../parts/show.tsx'
+import { AnswerOf, Empty, Ready } from '../parts/show.tsx'
+import { compactColumn, shareColumn, textColumn, timeColumn, UNKNOWN, wholeColumn } from '../parts/values.tsx'
 
 type Member = { id: string | null; email: string | null } | null
 const nameOf = (member: Member): string => member?.email ?? member?.id ?? UNKNOWN

@@ -4,13 +4,10 @@ import { request, useApi } from '../client/api.ts'
 import { timeZone, useTimeZone } from '../client/days.ts'
 import { countOf } from '../client/format.ts'
 import { forgetWho } from '../client/who.ts'
-import { Answer } from '../frame/answer.tsx'
-import { Asked } from '../parts/asked.tsx'
-import { Saying, useChanges } from '../parts/change.tsx'
-import { Choice } from '../parts/field.tsx'
-import { Form, Input, listOf, ZoneInput } from '../parts/form.tsx'
-import { Show } from '../parts/show.tsx'
-import { Time } from '../parts/time.tsx'
+import { Choice } from '../parts/fields.tsx'
+import { Asked, Form, Input, listOf, Saying, useChanges, ZoneInput } from '../parts/form.tsx'
+import { Answer, Show } from '../parts/show.tsx'
+import { Time } from '../parts/values.tsx'
 
 const patch = (body: object) => request('/organization', { method: 'PATCH', body })
 

@@ -1,13 +1,11 @@
 import type { ComponentType } from 'preact'
-import { linkTo } from '../client/links.ts'
-import { isAdmin, type PageProps } from '../client/page-props.ts'
-import { Answer } from '../frame/answer.tsx'
+import { isAdmin, linkTo, type PageProps } from '../client/links.ts'
+import { Answer } from '../parts/show.tsx'
 import { BadgeSettings } from './badges.tsx'
 import { KeySettings } from './keys.tsx'
 import { MemberSettings } from './members.tsx'
 import { OrganizationSettings } from './organization.tsx'
-import { ServerSettings } from './server.tsx'
-import { SignInSettings } from './sign-in.tsx'
+import { ServerSettings, SignInSettings } from './server.tsx'
 import { TelemetrySettings } from './telemetry.tsx'
 
 const SECTIONS: readonly { name: string; title: string; Content: ComponentType<PageProps> }[] = [

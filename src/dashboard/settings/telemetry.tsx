@@ -4,11 +4,10 @@ import type { CreatedKey } from '../../features/keys/model.ts'
 import { getJson } from '../client/api.ts'
 import { serverUrl } from '../client/base.ts'
 import { linkTo } from '../client/links.ts'
-import { Answer } from '../frame/answer.tsx'
-import { Saying, useChanges } from '../parts/change.tsx'
 import { Copied } from '../parts/copied.tsx'
-import { Choice, named } from '../parts/field.tsx'
-import { Form, Input } from '../parts/form.tsx'
+import { Choice, named } from '../parts/fields.tsx'
+import { Form, Input, Saying, useChanges } from '../parts/form.tsx'
+import { Answer } from '../parts/show.tsx'
 
 /** Makes keys by which coding agents send telemetry, with the settings to paste. */
 export function TelemetrySettings() {

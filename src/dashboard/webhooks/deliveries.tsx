@@ -1,12 +1,11 @@
 import type { Delivery } from '../../webhooks/deliveries/model.ts'
 import { type Page, request, useApi } from '../client/api.ts'
 import { linkHere, useHere } from '../client/router.ts'
-import type { useChanges } from '../parts/change.tsx'
-import { timeColumn, UNKNOWN, wholeColumn } from '../parts/columns.tsx'
-import { FilterForm, pick, QueryChoice } from '../parts/filters.tsx'
-import { Button } from '../parts/form.tsx'
+import { FilterForm, pick, QueryChoice } from '../parts/fields.tsx'
+import { Button, type useChanges } from '../parts/form.tsx'
 import { List } from '../parts/list.tsx'
 import { Empty } from '../parts/show.tsx'
+import { timeColumn, UNKNOWN, wholeColumn } from '../parts/values.tsx'
 import { OpenedDelivery } from './delivery.tsx'
 
 const PER_PAGE = 25

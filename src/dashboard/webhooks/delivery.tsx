@@ -2,11 +2,10 @@ import { useEffect, useRef } from 'preact/hooks'
 import type { RuleDeliveryDetail } from '../../features/alerts/destination-model.ts'
 import type { DeliveryDetail } from '../../webhooks/deliveries/model.ts'
 import { request, useApi } from '../client/api.ts'
-import { Saying, useChanges } from '../parts/change.tsx'
-import { orUnknown, timeColumn, UNKNOWN } from '../parts/columns.tsx'
-import { Button } from '../parts/form.tsx'
+import { Button, Saying, useChanges } from '../parts/form.tsx'
 import { Show } from '../parts/show.tsx'
 import { Table } from '../parts/table.tsx'
+import { orUnknown, timeColumn, UNKNOWN } from '../parts/values.tsx'
 
 interface OpenedDeliveryProps {
   path: string

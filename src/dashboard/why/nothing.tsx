@@ -3,10 +3,9 @@ import type { SessionListItem } from '../../features/sessions/model.ts'
 import { type Page, useApi } from '../client/api.ts'
 import { addDays, lengthOf, type Range, today } from '../client/days.ts'
 import { formatDollars, formatRange, inRange } from '../client/format.ts'
-import type { PageProps } from '../client/page-props.ts'
+import type { PageProps } from '../client/links.ts'
 import { linkHere } from '../client/router.ts'
-import { Answer } from '../frame/answer.tsx'
-import { NoSessions, Show } from '../parts/show.tsx'
+import { Answer, NoSessions, Show } from '../parts/show.tsx'
 import { halvesOf, nothingBefore } from './words.ts'
 
 interface NothingProps extends Pick<PageProps, 'route'> {

@@ -1,11 +1,76 @@
 import type { ComponentChildren } from 'preact'
 import type { SessionListItem } from '../../features/sessions/model.ts'
 import { dayOfTime } from '../client/days.ts'
-import { formatCompact, formatDay, formatDollars, formatShare, formatWhole } from '../client/format.ts'
+import {
+  formatCompact,
+  formatDay,
+  formatDollars,
+  formatScore,
+  formatShare,
+  formatTime,
+  formatWhole,
+  localTime,
+} from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
-import { goodness, ScoreBar } from './bar.tsx'
 import type { Column } from './table.tsx'
-import { Time, timeOf } from './time.tsx'
+
+// Values in sentences and tables: bars, times in the browser's zone, links, and columns of one field.
+
+interface BarProps {
+  fraction: number
+  kind?: string | undefined
+}
+
+/** A value as the filled part of a bar, `fraction` 0 to 1. The value itself stands beside it. */
+export function Bar({ fraction, kind = 'series0' }: BarProps) {
+  return (
+    <svg class="bar" width="80" height="8" aria-hidden="true">
+      <rect class="track" width="80" height="8" rx="2" />
+      <rect class={kind} width={80 * Math.min(1, Math.max(0, fraction))} height="8" rx="2" />
+    </svg>
+  )
+}
+
+export const ScoreBar = ({ score, kind }: { score: number; kind?: string }) => (
+  <>
+    {formatScore(score)} <Bar fraction={score / 100} kind={kind} />
+  </>
+)
+
+/** The class of a score of which high is good. */
+export const goodness = (score: number): string => (score >= 80 ? 'good' : score >= 50 ? 'fair' : 'bad')
+
+const exact = new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeStyle: 'medium' })
+
+interface TimeProps {
+  /** The timestamp of the API. */
+  at: string
+  hasSeconds?: boolean
+}
+
+/** A time in the browser's zone, `2026-01-31 12:34`; hovering says it in UTC. */
+export const Time = ({ at, hasSeconds = false }: TimeProps) => (
+  <time dateTime={at} title={`${formatTime(at, hasSeconds)} UTC`}>
+    {hasSeconds ? exact.format(new Date(at)) : localTime(at)}
+  </time>
+)
+
+/** Writes a time where it is known. */
+export const timeOf = (at: string) => <Time at={at} />
+
+/** A link whose text is a name that somebody chose, in whatever script. */
+export const NamedLink = ({ to, children }: { to: string; children: ComponentChildren }) => (
+  <a href={to}>
+    <bdi>{children}</bdi>
+  </a>
+)
+
+/** The link from one thing to the list of all. */
+export const Back = ({ to, children }: { to: string; children: string }) => (
+  <p>
+    <a href={linkTo(to)}>{children}</a>
+  </p>
+)
 
 /** Stands for what is not known. */
 export const UNKNOWN = '–'
