@@ -179,7 +179,8 @@ export function CostPage({ route, who }: PageProps) {
                       tokens in, {cacheShareOf(total.tokens)} of them read from the cache,{' '}
                       {formatCompact(total.tokens.output)} out. Costs are list prices, by day (
                       {who.organization.time_zone})
-                      {range.to >= today() && '; today is not over, and not compared'}.
+                      {range.to >= today() && '; today is not over, and not compared'}.{' '}
+                      <a href={linkTo('paid')}>Did a new version or model pay?</a>
                     </>
                   )
                 }

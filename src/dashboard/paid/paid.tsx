@@ -1,15 +1,24 @@
 import { useState } from 'preact/hooks'
 import type { Effect } from '../../features/effects/model.ts'
-import { isFound, isMoreBetter, saidChange, saidRange, saidVerdict } from '../../features/effects/said.ts'
-import { getJson, type Page, useApi } from '../client/api.ts'
-import { datesOf, rangeOf } from '../client/days.ts'
-import { countOf, formatDay, formatDollars, formatShare, inRange } from '../client/format.ts'
+import {
+  isFound,
+  isMoreBetter,
+  isTooFew,
+  saidChange,
+  saidRange,
+  saidVerdict,
+} from '../../features/effects/said.ts'
+import type { Explanation } from '../../features/explain/model.ts'
+import { getJson, loadedOf, type Page, useApi } from '../client/api.ts'
+import { addDays, datesOf, rangeOf } from '../client/days.ts'
+import { countOf, formatDollars, formatShare, inRange } from '../client/format.ts'
 import { isAdmin, linkTo, type PageProps } from '../client/links.ts'
 import { Bar } from '../frame/bar.tsx'
 import { Choice, named, pick } from '../parts/fields.tsx'
 import { type Fields, Form, Input, listOf, Saying, useChanges } from '../parts/form.tsx'
 import { Answer, Ready, Show } from '../parts/show.tsx'
 import { type Column, Pager, Table } from '../parts/table.tsx'
+import { type Facts, newestOf, whenOf } from './newest.ts'
 
 const USUAL = '90d'
 const MONTH_OF_WEEKS = 365.25 / 12 / 7
@@ -26,20 +35,33 @@ export function PaidPage({ route: { query }, who }: PageProps) {
       ({ name }) => `${name} is measured from now on`,
     )
   const range = inRange(rangeOf(query, USUAL))
+  // the page of causes tells the same days
+  const explained = useApi<Explanation>('/cost/explain', {
+    ...{ date_from: days.date_from, date_to: addDays(days.date_to, 6), per_page: 1 },
+    against: `${days.date_from}..${days.date_from}`,
+  })
+  const model = useApi<Page<Effect>>('/effects', { kind: 'model', per_page: 1 })
+  const facts = loadedOf(explained)?.facts ?? []
   return (
     <>
       <Bar filters={[]} usual={USUAL} csv={{ path: '/effects', query: filters, name: 'changes' }} />
-      <Ready of={[loaded]}>
+      <Ready of={[loaded, explained, model]}>
         {() => (
           <Show loaded={loaded} what="changes">
             {({ data, pagination }) => (
               <>
-                <Answer soft={data.length === 0 ? EMPTY : newestOf(data) + SOFT}>
+                <Answer
+                  soft={
+                    data.length === 0
+                      ? EMPTY
+                      : newestOf([...data, ...(loadedOf(model)?.data ?? [])], facts) + SOFT
+                  }
+                >
                   {sentenceOf(data, range)}
                 </Answer>
                 {data.length > 0 && (
                   <>
-                    <Table caption="Changes" columns={COLUMNS} rows={data} isSaved />
+                    <Table caption="Changes" columns={columnsOf(facts)} rows={data} isSaved />
                     <Pager pagination={pagination} noun="changes" />
                     <p class="note">
                       Members were not assigned: work that became harder that very week looks the same. Of a
@@ -63,8 +85,8 @@ export function PaidPage({ route: { query }, who }: PageProps) {
 }
 
 const SOFT =
-  'An effect is the difference between those who changed and those who had not, before and after, with the range that holds the ' +
-  'true one in 95 of 100 cases. No figure is of a person: each side has five at least.'
+  'An effect is the difference between those who changed and those who had not, before and after: probably within its range, ' +
+  'in 95 of 100 cases. No figure is of a person.'
 const EMPTY =
   'A change is a week from which something was different: a version, a model, an effort, an MCP server, a skill, a price. These are ' +
   'noticed by themselves, once somebody has used them in two weeks; what else changed can be recorded here.'
@@ -73,8 +95,8 @@ const EMPTY =
 function sentenceOf(effects: readonly Effect[], range: string): string {
   if (effects.length === 0) return `No change is known ${range}, so there is no before and after.`
   const seen = effects.filter(({ verdict, money }) => verdict === 'seen' && money !== null)
-  const early = effects.filter(({ verdict }) => verdict === 'too_early').length
-  const few = effects.filter(({ verdict }) => verdict === 'too_few').length
+  const few = effects.filter(isTooFew).length
+  const early = effects.filter((one) => one.verdict === 'too_early' && !isTooFew(one)).length
   if (early + few === effects.length)
     return `None of ${countOf(effects.length, 'change')} ${range} can be judged: for ${early} it is too early, for ${few} too few changed or did not.`
   if (seen.length === 0)
@@ -84,7 +106,7 @@ function sentenceOf(effects: readonly Effect[], range: string): string {
   const extra = saved.reduce((sum, { money, weeks }) => sum + (money?.extra ?? 0) / (weeks?.after ?? 4), 0)
   const open = effects.length - effects.filter(isFound).length
   return [
-    `Of ${countOf(effects.length, 'change')} in ${range}, ${saved.length} saved${
+    `Of ${countOf(effects.length, 'change')} ${range}, ${saved.length} saved${
       saved.length > 0 ? `: about ${formatDollars(-extra * MONTH_OF_WEEKS)} a month` : ''
     }.`,
     ...(dearer > 0 ? [`${dearer} ${dearer === 1 ? 'costs' : 'cost'} more.`] : []),
@@ -92,68 +114,63 @@ function sentenceOf(effects: readonly Effect[], range: string): string {
   ].join(' ')
 }
 
-/** `The newest version, claude-code 2.1.484 of 16 Nov: too early …`, and the newest model. */
-const newestOf = (effects: readonly Effect[]): string =>
-  ['version', 'model']
-    .flatMap((trait) => {
-      const [newest] = effects
-        .filter(({ change }) => change.trait === trait)
-        .sort((a, b) => b.change.first_week.localeCompare(a.change.first_week) || b.changed - a.changed)
-      return newest === undefined
-        ? effects.length === 0
-          ? []
-          : `No new ${trait} is among them. `
-        : `The newest ${trait}, ${newest.name} of ${formatDay(newest.change.first_week)}: ${saidVerdict(newest).replace(/^./, (first) => first.toLowerCase())}. `
-    })
-    .join('')
-
 /** The class of a verdict: a found effect is good or bad. */
 export const toneOf = (effect: Effect): 'good' | 'failure' | 'note' =>
   !isFound(effect) ? 'note' : (effect.effect ?? 0) > 0 === isMoreBetter(effect.measure) ? 'good' : 'failure'
 
-const [WIDTH, HEIGHT, MOST] = [220, 18, 1]
+const [WIDTH, HEIGHT, MOST] = [220, 34, 1]
 
-/** Draws an effect with its range; right is better. What is beyond twice or half the cost ends in an arrow. */
+/** Draws an effect with its range over a scale: less is left, as numbers are. */
 export function RangeChart({ effect }: { effect: Effect }) {
   const { low, high, effect: value, measure } = effect
   if (low === null || high === null || value === null) return <>–</>
-  const sign = isMoreBetter(measure) ? 1 : -1
   const scale = measure === 'quality' ? 20 : MOST
-  const at = (one: number) =>
-    WIDTH / 2 + (Math.max(-scale, Math.min(scale, sign * one)) / scale) * (WIDTH / 2 - 6)
-  const [left, right] = [Math.min(at(low), at(high)), Math.max(at(low), at(high))]
-  const text = `${saidChange(effect, value)} (${saidRange(effect)})`
+  const at = (one: number) => WIDTH / 2 + (Math.max(-scale, Math.min(scale, one)) / scale) * (WIDTH / 2 - 6)
+  const text = `${saidChange(effect, value)}, probably ${saidRange(effect)}`
   return (
     <span class={`effect ${toneOf(effect)}`}>
       <svg width={WIDTH} height={HEIGHT} viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={text}>
-        <line class="zero" x1={WIDTH / 2} x2={WIDTH / 2} y1={0} y2={HEIGHT} />
-        <line class="span" x1={left} x2={right} y1={HEIGHT / 2} y2={HEIGHT / 2} />
-        <circle cx={at(value)} cy={HEIGHT / 2} r={4.5} />
+        {[-scale, -scale / 2, 0, scale / 2, scale].map((tick) => (
+          <g class="zero" key={tick}>
+            <line x1={at(tick)} x2={at(tick)} y1={0} y2={18} />
+            {tick % scale === 0 && (
+              <text
+                x={at(tick)}
+                y={HEIGHT - 3}
+                text-anchor={tick < 0 ? 'start' : tick > 0 ? 'end' : 'middle'}
+              >
+                {tick === 0 ? 'no change' : saidChange(effect, tick)}
+              </text>
+            )}
+          </g>
+        ))}
+        <line class="span" x1={at(low)} x2={at(high)} y1={9} y2={9} />
+        <circle cx={at(value)} cy={9} r={4.5} />
       </svg>
       <small>{text}</small>
     </span>
   )
 }
 
-const COLUMNS: readonly Column<Effect>[] = [
+const columnsOf = (facts: Facts): readonly Column<Effect>[] => [
   {
     name: 'Change',
-    cell: ({ id, name, change }) => (
+    cell: (effect) => (
       <>
-        <a href={linkTo('paid', {}, id)}>
-          <bdi>{name}</bdi>
+        <a href={linkTo('paid', {}, effect.id)}>
+          <bdi>{effect.name}</bdi>
         </a>{' '}
         <small class="aside">
-          {formatDay(change.first_week)} · {change.trait.replaceAll('_', ' ')}
+          {effect.change.trait.replaceAll('_', ' ')}, {whenOf(effect, facts)}
         </small>
       </>
     ),
   },
   {
-    name: 'Effect and its range: ← worse | better →',
+    name: 'Cost of a prompt: ← cheaper | dearer →',
     cell: (effect) => <RangeChart effect={effect} />,
   },
-  { name: 'Changed / others', number: ({ changed, others }) => `${changed} / ${others}` },
+  { name: 'Changed / had not', number: ({ changed, others }) => `${changed} / ${others}` },
   {
     name: 'Verdict',
     phone: 'also',
@@ -180,17 +197,12 @@ function Enough({ effects }: { effects: readonly Effect[] }) {
   return (
     <section>
       <h2>What would be enough</h2>
-      {rises.length > 0 && (
-        <p>
-          With as many members as now, a change of {formatShare(Math.min(...rises))} of the cost of a prompt
-          is seen four times of five.
-        </p>
-      )}
       <p class="note">
-        Four weeks of work show changes from about 98% on with 10 members, 41% with 30 and 20% with 100; of
-        the cost of a call from 33%, 16% and 8% on. Where days are drawn, so that each member works with and
-        without the change, from 62%, 43% and 20% on with 5, 10 and 30 members. A side needs five at least,
-        and eight weeks before the change.
+        {rises.length > 0 &&
+          `With as many members as now, a rise of the cost of a prompt by ${formatShare(Math.min(...rises))} is seen four times of five. `}
+        Four weeks of work show a rise from about 41% on with 30 members, 20% with 100; of the cost of a call
+        from 16% and 8% on. Where days are drawn, so that each member works with and without the change, from
+        62%, 43% and 20% on with 5, 10 and 30 members. A side needs five at least, and eight weeks before.
       </p>
     </section>
   )

@@ -4,6 +4,13 @@ import type { Effect } from './model.ts'
 export const isFound = ({ verdict }: Pick<Effect, 'verdict'>): boolean =>
   verdict === 'seen' || verdict === 'moved'
 
+/** A side needs as many. */
+const FEWEST = 5
+
+/** Whether too few changed or did not, and time will not help: others become fewer with each that changes. */
+export const isTooFew = ({ verdict, evidence, others }: Effect): boolean =>
+  verdict === 'too_few' || (verdict === 'too_early' && evidence === 'compared' && others < FEWEST)
+
 const IS_SHARE: Readonly<Record<Effect['measure'], boolean>> = {
   ...{ cost_per_prompt: true, cost_per_call: true, failed_tool_share: true, quality: false },
 }
@@ -33,7 +40,7 @@ const dayOf = (day: string): string => new Date(day).toUTCString().slice(5, 11).
 /** The verdict as a sentence. Only what is seen is called a saving. */
 export function saidVerdict(effect: Effect): string {
   const { verdict, measure, effect: value, visible_rise, look_at, changed, others, clusters } = effect
-  switch (verdict) {
+  switch (isTooFew(effect) ? 'too_few' : verdict) {
     case 'seen': {
       const isMore = (value ?? 0) > 0
       if (!measure.startsWith('cost')) return isMore ? 'It rose' : 'It fell'
@@ -44,7 +51,7 @@ export function saidVerdict(effect: Effect): string {
     case 'not_seen':
       return visible_rise === null
         ? 'Not enough to see'
-        : `Not enough to see: ${sizeOf(effect, visible_rise)} or more would show`
+        : `Not enough to see: a rise by ${sizeOf(effect, visible_rise)} or more would show`
     case 'drift_possible':
       return 'Perhaps a drift: before the change it may have moved as much'
     case 'withheld':
@@ -52,7 +59,9 @@ export function saidVerdict(effect: Effect): string {
     case 'unchecked':
       return 'Unchecked: there is too little from before the change'
     case 'too_few':
-      if (Math.min(changed, others) < 5) return 'Too few: it needs five of each side'
+      if (others === 0) return 'Too few: all changed, nobody is left to compare with'
+      if (others < FEWEST) return `Too few: only ${others} had not changed, it needs five`
+      if (changed < FEWEST) return `Too few: only ${changed} changed, it needs five`
       return clusters === null || clusters.by === 'member'
         ? 'Too few: the work of one or two decides'
         : `Too few ${clusters.by === 'team' ? 'teams' : 'repositories'}: their people changed together`

@@ -4,6 +4,7 @@ import { dayOf } from '../../base/dates.ts'
 import type { Note } from '../notes/model.ts'
 import type { RangeFact } from './model.ts'
 import type { BudgetDay, Days } from './queries.ts'
+import { saidFirstUse } from './said.ts'
 
 // Sentences about what happened in a range and may have changed its cost.
 
@@ -58,7 +59,7 @@ export const firstUseFact = ({
   kind: 'model' | 'version'
   name: string
 }): RangeFact => ({
-  ...{ day, kind, text: `First use of ${name}` },
+  ...{ day, kind, text: saidFirstUse(name) },
   ...(kind === 'model' && { link: `#/sessions?${new URLSearchParams({ model: name, from: day, to: day })}` }),
 })
 
