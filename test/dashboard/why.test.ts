@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, setSystemTime, test } from 'bun:test'
-import { answerOf, CAUSES, type Cause, halvesOf } from '../../src/dashboard/why/words.ts'
+import { newestOf } from '../../src/dashboard/paid/newest.ts'
+import { answerOf, CAUSES, type Cause, halvesOf, usedOf } from '../../src/dashboard/why/words.ts'
 import type { Explanation } from '../../src/features/explain/model.ts'
 
 // The sentences of the page that says why cost changed.
@@ -35,6 +36,14 @@ test.each([
     '22–28 Nov cost $60.00: $40.00 (40.0%) less than 15–21 Nov. $50.00 less is prices; other causes added $10.00',
   ],
   [
+    'as much of it as four of five parts',
+    found(100, 111, { model_mix: 6.9, calls_per_prompt: 4.8, price: 0.2, prompts: -0.9 }),
+    { undivided: { share: 0, agent: null }, rose: 'claude-opus-4-5: 28.1% of the cost, not 20.3%' },
+    '22–28 Nov cost $111.00: $11.00 (11.0%) more than 15–21 Nov. $6.90 more is the mix of models, which became dearer ' +
+      '(claude-opus-4-5: 28.1% of the cost, not 20.3%); $4.80 calls per prompt: agents made 17.9 calls for each prompt, not 14.2; ' +
+      'other causes took off $0.70',
+  ],
+  [
     'as much',
     found(851.87, 852.27, { prompts: 100.4, price: -100 }),
     undefined,
@@ -43,13 +52,13 @@ test.each([
   [
     'hardly divisible',
     found(10, 20, { undivided: 9, prompts: 1 }),
-    { share: 0.84, agent: 'copilot' },
+    { undivided: { share: 0.84, agent: 'copilot' } },
     '84.0% of this cost cannot be divided: copilot states costs without tokens',
   ],
   [
     'without prompts',
     found(10, 20, { prompts: 10 }),
-    { share: 0.1, agent: null },
+    { undivided: { share: 0.1, agent: null } },
     '22–28 Nov cost $20.00: $10.00 (100.0%) more than 15–21 Nov. $10.00 of it is not divided: one of the ranges has no prompts of it',
   ],
 ])('%s', (_name, explanation, undivided, said) => {
@@ -62,4 +71,57 @@ test('what there is can be compared with itself', () => {
     before: { from: '2026-11-28', to: '2026-11-28' },
   })
   expect(halvesOf('2026-11-27', 1)).toBeUndefined()
+})
+
+test('models whose part of the cost moved most are read from all agents', () => {
+  const row = (key: string | null, and_key: string, cost: number, before: number, other = 0) => ({
+    ...{ key, and_key, cost, cost_by_kind: { other }, previous: { cost: before } },
+  })
+  const breakdown = {
+    data: [
+      row('opus', 'a', 20, 5),
+      row('opus', 'b', 10, 5, 2),
+      row('haiku', 'a', 10, 30),
+      row(null, 'a', 60, 10),
+    ],
+    total: { cost: 100, cost_by_kind: { other: 2 }, previous: { cost: 50 } },
+  }
+  expect(usedOf(breakdown as unknown as Parameters<typeof usedOf>[0])).toEqual({
+    ...{ undivided: { share: 0.02, agent: 'b' }, rose: 'opus: 30.0% of the cost, not 20.0%' },
+    fell: 'haiku: 10.0% of the cost, not 60.0%',
+  })
+})
+
+test('a driver that went the other way than its amount says so', () => {
+  const part = (before: number, after: number, amount: number) =>
+    CAUSES.prompts.driver?.({ cause: 'prompts', before, after, amount })
+  expect(part(1_327, 1_340, -0.86)).toBe('1,327 → 1,340, but less of it where it costs most')
+  expect(part(1_327, 1_340, 0.86)).toBe('1,327 → 1,340')
+})
+
+test('all of the newest versions are named with the day of their first use', () => {
+  const effect = (name: string, first_week: string, over: object = {}) => ({
+    ...{ name, verdict: 'too_early', evidence: 'compared', changed: 6, others: 6, look_at: '2026-12-21' },
+    ...{ change: { trait: 'version', value: name, first_week } },
+    ...over,
+  })
+  const fact = (day: string, kind: string, text: string) => ({ day, kind, text })
+  const facts = [
+    fact('2026-11-05', 'version', 'First use of a 1'),
+    fact('2026-11-06', 'note', 'opus is the default'),
+    fact('2026-11-19', 'version', 'First use of a 2'),
+    fact('2026-11-19', 'version', 'First use of b 2'),
+    fact('2026-11-20', 'model', 'First use of opus'),
+  ]
+  const effects = [
+    effect('a 2', '2026-11-16'),
+    effect('b 2', '2026-11-16', { others: 2 }),
+    effect('a 1', '2026-11-02'),
+  ]
+  expect(newestOf(effects as never, facts as never)).toBe(
+    'The newest versions, first used 19 Nov, weeks from 16 Nov: a 2: too early: look at it on 21 Dec; ' +
+      'b 2: too few: only 2 had not changed, it needs five. First use of opus, 20 Nov: nobody works with it in two weeks yet. ' +
+      'Noted but not measured, until it is added below: “opus is the default” (6 Nov). ',
+  )
+  expect(newestOf([], [])).toBe('')
 })

@@ -46,7 +46,12 @@ export const Movers = ({
             <h2>
               What changed most, {formatRange({ from, to })} against {formatRange(against)}
             </h2>
-            {data.length > 0 && <p class="note">{answerOf(found, undefined)}.</p>}
+            {data.length > 0 && (
+              <p class="note">
+                {answerOf(found)}. <a href={linkTo('why', kept)}>Why it changed</a> ·{' '}
+                <a href={linkTo('paid')}>Did a new version or model pay?</a>
+              </p>
+            )}
             <ol>
               {named.map((item) => (
                 <li key={item.key}>

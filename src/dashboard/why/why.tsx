@@ -2,11 +2,20 @@ import type { Breakdown } from '../../features/cost/breakdown-model.ts'
 import type { Explanation } from '../../features/explain/model.ts'
 import { Fall, type Step } from '../charts/fall.tsx'
 import { getJson, loadedOf, pathOf, useApi, useAsked, useLoaded } from '../client/api.ts'
-import { comparedOf, nameOfAgainst, type Range, rangeOf, today } from '../client/days.ts'
+import {
+  addDays,
+  comparedDays,
+  comparedOf,
+  monthOf,
+  nameOfAgainst,
+  type Range,
+  rangeOf,
+  today,
+} from '../client/days.ts'
 import { capital, formatDollars, formatRange, formatWeekday, pluralOf, signed } from '../client/format.ts'
 import { isAdmin, keptOf, linkTo, NONE, type PageProps } from '../client/links.ts'
 import { loadPeople, useMembers } from '../client/lists.ts'
-import { setQuery } from '../client/router.ts'
+import { linkHere, setQuery, useHere } from '../client/router.ts'
 import { Bar } from '../frame/bar.tsx'
 import { KEYS } from '../pages/breakdown.ts'
 import { Choice, pick } from '../parts/fields.tsx'
@@ -16,7 +25,7 @@ import { Answer, Ready, Show } from '../parts/show.tsx'
 import type { Column } from '../parts/table.tsx'
 import { NamedLink } from '../parts/values.tsx'
 import { Nothing } from './nothing.tsx'
-import { answerOf, CAUSES, type Cause, softOf, undividedOf, unpricedText } from './words.ts'
+import { answerOf, CAUSES, type Cause, mostSaid, softOf, unpricedText, usedOf } from './words.ts'
 
 const BY = ['project', 'member', 'team', 'model', 'agent', 'branch', 'vendor'] as const
 type Key = (typeof BY)[number]
@@ -33,14 +42,23 @@ export function WhyPage({ route, who }: PageProps) {
     ...{ by, ...filters, ...datesOf(days.now), against: `${days.before.from}..${days.before.to}` },
     page: query.get('page') ?? undefined,
   })
-  const used = (part: 'now' | 'before') => ({ by: 'agent', ...filters, ...datesOf(days[part]) })
-  const now = useApi<Breakdown>('/cost/breakdown', used('now'))
-  const before = useApi<Breakdown>('/cost/breakdown', used('before'))
-  const ofMembers = pathOf('/cost/breakdown', {
-    ...{ ...used('now'), by: 'member', compare: `${days.before.from}..${days.before.to}` },
+  const changed = {
+    ...{ ...filters, ...datesOf(days.now), compare: `${days.before.from}..${days.before.to}` },
     ...{ sort: 'change', per_page: 100 },
+  }
+  const used = useApi<Breakdown>('/cost/breakdown', { ...changed, by: 'model', and_by: 'agent' })
+  const month = comparedDays(monthOf(addDays(monthOf(today()).from, -1)), true)
+  const ofMonth = pathOf('/cost/explain', {
+    ...{ by, ...filters, per_page: 1, ...(month && datesOf(month.now)) },
+    against: month && `${month.before.from}..${month.before.to}`,
   })
-  const byMember = useLoaded(ofMembers, async (signal) => {
+  const isMonth = range.from === month?.now.from && range.to === month.now.to
+  const lastMonth = useLoaded(`${isMonth} ${ofMonth}`, async (signal) =>
+    isMonth ? undefined : await getJson<Explanation>(ofMonth, { signal }),
+  )
+  const ofMembers = pathOf('/cost/breakdown', { ...changed, by: 'member' })
+  const byMember = useLoaded(`${by} ${ofMembers}`, async (signal) => {
+    if (by === 'member') return ''
     const { data } = await getJson<Breakdown>(ofMembers, { signal })
     const people = data.length === 0 ? [] : await loadPeople().catch(() => [])
     return mostSaid(
@@ -72,7 +90,7 @@ export function WhyPage({ route, who }: PageProps) {
           onChange={(value) => setQuery({ by: value, page: undefined })}
         />
       </Bar>
-      <Ready of={[explanation, now, before, byMember]}>
+      <Ready of={[explanation, used, lastMonth, byMember]}>
         {() => (
           <Show loaded={explanation} what="why cost changed">
             {(found) =>
@@ -85,13 +103,16 @@ export function WhyPage({ route, who }: PageProps) {
               ) : (
                 <>
                   <Answer
-                    soft={[
-                      ...(shownBy === 'member' ? [] : [mostSaid(shownBy, found.data, nameOf)]),
-                      loadedOf(byMember),
-                      softOf(found, range.to >= today()),
-                    ].join('')}
+                    soft={
+                      <>
+                        {mostSaid(shownBy, found.data, nameOf)}
+                        {loadedOf(byMember)}
+                        <LastMonth found={loadedOf(lastMonth)} />
+                        {softOf(found, range.to >= today())}
+                      </>
+                    }
                   >
-                    {answerOf(found, undividedOf(loadedOf(now)))}.
+                    {answerOf(found, usedOf(loadedOf(used)))}.
                   </Answer>
                   <Fall
                     title={`From ${formatDollars(found.before)} to ${formatDollars(found.after)}`}
@@ -100,7 +121,7 @@ export function WhyPage({ route, who }: PageProps) {
                       note: nameOfAgainst(query),
                       amount: found.before,
                     }}
-                    steps={stepsOf(found, loadedOf(before), loadedOf(now))}
+                    steps={stepsOf(found, loadedOf(used)?.total.unpriced_tokens ?? 0)}
                     last={{ name: formatRange(found), amount: found.after }}
                   >
                     <p class="legend note">
@@ -135,26 +156,27 @@ export function WhyPage({ route, who }: PageProps) {
   )
 }
 
-/** `The project that rose most: web-app, +$5.69; that fell most: api, −$27.81. `; empty for none. */
-function mostSaid(
-  by: string,
-  rows: readonly Pick<Row, 'key' | 'change'>[],
-  nameOf: (key: string | null) => string,
-): string {
-  const sorted = rows.toSorted((a, b) => b.change - a.change)
-  const said = [
-    { how: 'rose', row: sorted.find(({ change }) => change >= 0.005) },
-    { how: 'fell', row: sorted.findLast(({ change }) => change <= -0.005) },
-  ].flatMap(({ how, row }) =>
-    row === undefined ? [] : [`that ${how} most: ${nameOf(row.key)}, ${signed(row.change, formatDollars)}`],
+/** The same of the last whole month: who asks for it finds it here. */
+function LastMonth({ found }: { found: Explanation | undefined }) {
+  const here = useHere()
+  if (found === undefined || found.before === 0) return null
+  const there = linkHere(here, {
+    range: 'last-month',
+    from: undefined,
+    to: undefined,
+    against: undefined,
+    page: undefined,
+  })
+  return (
+    <>
+      Last month: {answerOf(found)}. <a href={there}>Show {formatRange(found)}</a>.{' '}
+    </>
   )
-  return said.length === 0 ? '' : `The ${by} ${said.join('; ')}. `
 }
 
 /** The causes, the largest increase first, then tokens that have no price. */
-function stepsOf(found: Explanation, before: Breakdown | undefined, now: Breakdown | undefined): Step[] {
+function stepsOf(found: Explanation, unpriced: number): Step[] {
   const hasNewModel = found.facts.some(({ kind }) => kind === 'model')
-  const unpriced = [before, now].map((side) => side?.total.unpriced_tokens ?? 0)
   const parts = found.parts.filter(({ amount }) => amount !== 0).toSorted((a, b) => b.amount - a.amount)
   const largest = parts.toSorted((a, b) => Math.sign(found.change) * (b.amount - a.amount))[0]
   return [
@@ -169,10 +191,10 @@ function stepsOf(found: Explanation, before: Breakdown | undefined, now: Breakdo
       amount: part.amount,
       isLargest: part === largest,
     })),
-    ...(unpriced.some((tokens) => tokens > 0)
+    ...(unpriced > 0
       ? [
           {
-            name: unpricedText(unpriced[0] ?? 0, unpriced[1] ?? 0),
+            name: unpricedText(unpriced),
             note: <a href={linkTo('cost', { by: 'model', sort: 'unpriced_tokens' })}>Give it a price</a>,
             amount: undefined,
           },
@@ -252,11 +274,12 @@ function Facts({ facts }: Pick<Explanation, 'facts'>) {
     <section class="attention" aria-label="What changed in these days">
       <h2>What changed in these days</h2>
       <ul>
-        {facts.toReversed().map(({ day, text, link }, index) => (
+        {facts.toReversed().map(({ day, kind, text, link }, index) => (
           <li key={index}>
             <time class="note">{formatWeekday(day)}</time>
             <span>{text}</span>
-            {link !== undefined && <a href={link}>Show</a>}
+            {link !== undefined && <a href={link}>Show</a>}{' '}
+            {(kind === 'version' || kind === 'model') && <a href={linkTo('paid')}>Did it pay?</a>}
           </li>
         ))}
       </ul>

@@ -38,9 +38,16 @@ const rates = ({ before, after }: Part): readonly [before: string, after: string
   const digits = [1, 2, 3].find((many) => rate(before, many) !== rate(after, many)) ?? 1
   return [rate(before, digits), rate(after, digits)]
 }
-const between = (part: Part): string => rates(part).join(' → ')
+/** Says where a driver went the other way than all of it: its amount has that sign. */
+function elsewhere({ before, after, amount }: Part): string {
+  const moved = (after ?? 0) - (before ?? 0)
+  if (Math.abs(amount) < 0.005 || moved * amount >= 0) return ''
+  return `, but ${amount > 0 ? 'more' : 'less'} of it where it costs most`
+}
+const between = (part: Part): string => rates(part).join(' → ') + elsewhere(part)
 /** `4.2 a call, not 4`. */
-const notBefore = (part: Part, of = ''): string => `${rates(part)[1]}${of}, not ${rates(part)[0]}`
+const notBefore = (part: Part, of = ''): string =>
+  `${rates(part)[1]}${of}, not ${rates(part)[0]}${elsewhere(part)}`
 const tokens = (name: string, said: string): Words => ({
   name: `Tokens per call: ${name}`,
   column: 'Tokens / call',
@@ -58,10 +65,13 @@ export const CAUSES: Readonly<Record<Cause, Words>> = {
   },
   calls_per_prompt: {
     ...{ name: 'Calls per prompt', column: 'Calls / prompt' },
-    driver: (part) => `${between(part)} calls`,
+    driver: between,
     said: (part) => `calls per prompt: agents made ${notBefore(part, ' calls for each prompt')}`,
   },
-  model_mix: { name: 'Model mix', column: 'Model mix', said: () => 'the mix of models' },
+  model_mix: {
+    ...{ name: 'Model mix', column: 'Model mix' },
+    said: ({ amount }) => `the mix of models, which became ${amount > 0 ? 'dearer' : 'cheaper'}`,
+  },
   input_per_call: tokens('input', 'of input'),
   output_per_call: tokens('output', 'of output'),
   cache_read_per_call: tokens('read from cache', 'read from the cache'),
@@ -80,45 +90,94 @@ const SMALL = 0.01
 /** A cost of which this part cannot be divided is said first. */
 const MOST = 0.5
 
-/** The part of a cost that has no tokens, and the agent that has most of it. */
-interface Undivided {
-  share: number
-  agent: string | null
+/** The most causes that a sentence names, and the part of the change with which it ends. */
+const [NAMED, ENOUGH] = [3, 0.8]
+
+/** Adds to an explanation what a breakdown by model and agent knows. */
+interface Used {
+  /** The part of the cost that has no tokens, and the agent that has most of it. */
+  undivided: { share: number; agent: string | null }
+  /** The models whose part of the cost rose and fell most: `claude-opus-4-5: 28.1% of the cost, not 20.3%`. */
+  rose?: string | undefined
+  fell?: string | undefined
 }
 
-/** Reads it from a breakdown by agent. */
-export function undividedOf(used: Breakdown | undefined): Undivided | undefined {
+export function usedOf(used: Breakdown | undefined): Used | undefined {
   if (used === undefined || used.total.cost === 0) return undefined
-  const [most] = used.data.toSorted((a, b) => b.cost_by_kind.other - a.cost_by_kind.other)
-  return { share: used.total.cost_by_kind.other / used.total.cost, agent: most?.key ?? null }
+  const { data, total } = used
+  const [most] = data.toSorted((a, b) => b.cost_by_kind.other - a.cost_by_kind.other)
+  const sum = (values: readonly number[]) => values.reduce((all, value) => all + value, 0)
+  const models = [...Map.groupBy(data, ({ key }) => key)]
+    .filter(([model]) => model !== null && model !== '(others)')
+    .map(([model, rows]) => ({
+      model,
+      now: sum(rows.map(({ cost }) => cost)) / total.cost,
+      before: sum(rows.map(({ previous }) => previous?.cost ?? 0)) / (total.previous?.cost || 1),
+    }))
+    .sort((a, b) => b.now - b.before - (a.now - a.before))
+  const [rose, fell] = [models[0], models.at(-1)].map(
+    (one) => one && `${one.model}: ${formatShare(one.now)} of the cost, not ${formatShare(one.before)}`,
+  )
+  return {
+    undivided: { share: total.cost_by_kind.other / total.cost, agent: most?.and_key ?? null },
+    rose,
+    fell,
+  }
 }
 
 /** The page's answer. */
-export function answerOf(found: Explanation, undivided: Undivided | undefined): string {
+export function answerOf(found: Explanation, used?: Used): string {
   const { from, to, before, after, change, parts } = found
   const than = formatRange(found.against)
   const cost = `${formatRange({ from, to })} cost ${formatDollars(after)}`
-  if (undivided !== undefined && undivided.share >= MOST) {
-    const agent = undivided.agent === null ? 'its sessions state' : `${undivided.agent} states`
-    return `${formatShare(undivided.share)} of this cost cannot be divided: ${agent} costs without tokens`
+  if (used !== undefined && used.undivided.share >= MOST) {
+    const { share, agent: named } = used.undivided
+    const agent = named === null ? 'its sessions state' : `${named} states`
+    return `${formatShare(share)} of this cost cannot be divided: ${agent} costs without tokens`
   }
   if (Math.abs(change) < SMALL * before)
     return `${cost}, as much as ${than} (${signed(change, formatDollars)})${parts.filter(({ amount }) => amount !== 0).length > 1 ? '. The causes below cancel each other' : ''}`
-  const [largest] = parts.toSorted((a, b) => Math.sign(change) * (b.amount - a.amount))
   const share = before === 0 ? '' : ` (${formatShare(Math.abs(change) / before)})`
   const difference = `${formatDollars(Math.abs(change))}${share} ${change > 0 ? 'more' : 'less'} than ${than}`
-  return largest === undefined
-    ? `${cost}: ${difference}`
-    : `${cost}: ${difference}. ${largestSaid(largest, change)}`
+  const causes = causesSaid(parts, change, change > 0 ? used?.rose : used?.fell)
+  return `${cost}: ${difference}${causes && `. ${causes}`}`
 }
 
-/** The sentence of the largest part. One that exceeds the change is not a part of it: other causes work against it. */
-function largestSaid(part: Part, change: number): string {
-  const [amount, said] = [Math.abs(part.amount), CAUSES[part.cause].said(part)]
-  const against = amount - Math.abs(change)
-  if (against < 0.005) return `${formatDollars(amount)} of it is ${said}`
+/** Names the largest causes. What exceeds the change is not a part of it: other causes work against it. */
+function causesSaid(parts: readonly Part[], change: number, model: string | undefined): string {
+  const named: Part[] = []
+  let sum = 0
+  for (const part of parts.toSorted((a, b) => Math.sign(change) * (b.amount - a.amount))) {
+    const isEnough = named.length === NAMED || sum >= ENOUGH * Math.abs(change)
+    if (isEnough || part.amount * change <= 0) break
+    named.push(part)
+    sum += Math.abs(part.amount)
+  }
+  const against = sum - Math.abs(change)
   const [direction, others] = change > 0 ? ['more', 'took off'] : ['less', 'added']
-  return `${formatDollars(amount)} ${direction} is ${said}; other causes ${others} ${formatDollars(against)}`
+  return [
+    ...named.map((part, index) => {
+      const of = index > 0 ? '' : against < 0.005 ? ' of it is' : ` ${direction} is`
+      return `${formatDollars(Math.abs(part.amount))}${of} ${CAUSES[part.cause].said(part)}${part.cause === 'model_mix' && model ? ` (${model})` : ''}`
+    }),
+    ...(against < 0.005 ? [] : [`other causes ${others} ${formatDollars(against)}`]),
+  ].join('; ')
+}
+
+/** `The project that rose most: web-app, +$5.69; that fell most: api, −$27.81. `; empty for none. */
+export function mostSaid(
+  by: string,
+  rows: readonly Pick<Explanation['data'][number], 'key' | 'change'>[],
+  nameOf: (key: string | null) => string,
+): string {
+  const sorted = rows.toSorted((a, b) => b.change - a.change)
+  const said = [
+    { how: 'rose', row: sorted.find(({ change }) => change >= 0.005) },
+    { how: 'fell', row: sorted.findLast(({ change }) => change <= -0.005) },
+  ].flatMap(({ how, row }) =>
+    row === undefined ? [] : [`that ${how} most: ${nameOf(row.key)}, ${signed(row.change, formatDollars)}`],
+  )
+  return said.length === 0 ? '' : `The ${by} ${said.join('; ')}. `
 }
 
 /** Says what prices did, and what is left out. */
@@ -146,5 +205,5 @@ export function halvesOf(first: string, since: number) {
   return { days, now: { from, to }, before: { from: addDays(from, -days), to: addDays(from, -1) } }
 }
 
-export const unpricedText = (before: number, after: number): string =>
-  `Tokens without a price: ${formatCompact(before)} → ${formatCompact(after)}, counted as $0.00`
+export const unpricedText = (tokens: number): string =>
+  `Tokens without a price: ${formatCompact(tokens)}, counted as $0.00`
