@@ -1,9 +1,9 @@
-import type { Attention } from '../../features/attention/model.ts'
 import type { CoveragePage, MachinePage } from '../../features/members/team-model.ts'
 import { loadedOf, useApi } from '../client/api.ts'
 import { syncCommand } from '../client/base.ts'
 import { countOf, daysAgo } from '../client/format.ts'
 import { linkTo, type PageProps } from '../client/links.ts'
+import { useAttention } from '../client/lists.ts'
 import { pick } from '../parts/fields.tsx'
 import { List } from '../parts/list.tsx'
 import { AnswerOf, Empty, Ready } from '../parts/show.tsx'
@@ -12,7 +12,9 @@ import { compactColumn, shareColumn, textColumn, timeColumn, UNKNOWN, wholeColum
 type Member = { id: string | null; email: string | null } | null
 const nameOf = (member: Member): string => member?.email ?? member?.id ?? UNKNOWN
 const MEMBER = { name: 'Member', cell: ({ member }: { member: Member }) => <bdi>{nameOf(member)}</bdi> }
-const PER_PAGE = 25
+const PER_PAGE = 100
+const keyOf = ({ member, machine }: MachinePage['data'][number]) =>
+  `${member?.id} ${member?.email} ${machine}`
 
 /** The machines that send records, and how much of the sessions transcripts and telemetry tell. */
 export function DevicesPage({ route: { query } }: PageProps) {
@@ -21,7 +23,22 @@ export function DevicesPage({ route: { query } }: PageProps) {
     per_page: PER_PAGE,
   })
   const machines = useApi<MachinePage>('/team/machines', { ...pick(query, 'page'), per_page: PER_PAGE })
-  const attention = useApi<Attention>('/attention')
+  const attention = useAttention()
+  const silent = new Map(loadedOf(attention)?.silent_machines.map((machine) => [keyOf(machine), machine]))
+  // somebody has to look at these first
+  const listed: typeof machines =
+    machines.state !== 'ready'
+      ? machines
+      : {
+          ...machines,
+          value: {
+            ...machines.value,
+            data: [
+              ...(machines.value.pagination.page === 1 ? silent.values() : []),
+              ...machines.value.data.filter((machine) => !silent.has(keyOf(machine))),
+            ],
+          },
+        }
   return (
     <Ready of={[attention, coverage, machines]}>
       {() => (
@@ -31,12 +48,12 @@ export function DevicesPage({ route: { query } }: PageProps) {
             name="Machines"
             soft={`${telemetrySaid(loadedOf(coverage))}A machine is silent from three days after it sent last, and no longer expected after thirty.`}
           >
-            {({ pagination }) => sentenceOf(loadedOf(attention)?.silent_machines ?? [], pagination.total)}
+            {({ pagination }) => sentenceOf([...silent.values()], pagination.total)}
           </AnswerOf>
           <section>
             <h2>Machines</h2>
             <List
-              loaded={machines}
+              loaded={listed}
               noun="machines"
               empty={
                 <Empty command={syncCommand()}>
@@ -44,11 +61,21 @@ export function DevicesPage({ route: { query } }: PageProps) {
                 </Empty>
               }
               caption="Machines"
-              keyOf={({ member, machine }) => `${member?.id} ${member?.email} ${machine}`}
+              keyOf={keyOf}
               columns={[
                 MEMBER,
                 textColumn('Machine', 'machine'),
                 timeColumn('Last seen', 'last_seen_at'),
+                {
+                  name: 'State',
+                  phone: 'also',
+                  cell: (machine) =>
+                    silent.has(keyOf(machine)) ? (
+                      <span class="failure">silent for {countOf(daysAgo(machine.last_seen_at), 'day')}</span>
+                    ) : (
+                      'sends'
+                    ),
+                },
                 wholeColumn('Sessions', 'sessions'),
               ]}
             />
@@ -83,7 +110,7 @@ export function DevicesPage({ route: { query } }: PageProps) {
   )
 }
 
-/** `Telemetry comes from 3 of 12 members. `, of the rows on the page. */
+/** `Sessions come as files; telemetry comes beside them from 3 of 12 members. `, of the rows on the page. */
 function telemetrySaid(coverage: CoveragePage | undefined): string {
   if (coverage === undefined || coverage.data.length === 0) return ''
   const { data, pagination } = coverage
@@ -93,7 +120,7 @@ function telemetrySaid(coverage: CoveragePage | undefined): string {
   ).size
   const of =
     pagination.total > data.length ? `the ${members} members on this page` : countOf(members, 'member')
-  return `Telemetry comes from ${sending === 0 ? 'none' : sending} of ${of}. `
+  return `Sessions come as files; telemetry comes beside them from ${sending === 0 ? 'none' : sending} of ${of}. `
 }
 
 /** `2 of 4 machines have stopped sending, the longest ada-laptop of ada@example.com, for 6 days`. */
