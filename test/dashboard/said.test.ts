@@ -71,12 +71,16 @@ test('seats to give back and those of little use are named with what they cost a
     price_month: 25,
     usd_rate: null,
   }
-  const seat = (member: string, verdict: string) => ({ ...plan, member, verdict })
-  const seats = [seat('Ada', 'idle'), seat('Bob', 'low'), seat('Cem', 'low')]
+  const seat = (member: string, verdict: string, over: object = {}) => ({
+    ...{ ...plan, member, verdict, cost: 0 },
+    ...over,
+  })
+  const premium = { plan: 'premium', price_month: 125, cost: 5 }
+  const seats = [seat('Ada', 'idle'), seat('Bob', 'low'), seat('Cem', 'low', premium)]
   const said = saidOfSeats({
     page: {
       data: seats,
-      total: { seats: 3, paid: 75, cost: 15, idle: 1, low: 2, limited: 0 },
+      total: { seats: 3, paid: 175, cost: 35, idle: 1, low: 2, limited: 0 },
       pagination: { page: 1, per_page: 100, total: 3 },
     },
     plans: seats,
@@ -84,7 +88,18 @@ test('seats to give back and those of little use are named with what they cost a
     whoOf: String,
   } as unknown as Parameters<typeof saidOfSeats>[0])
   expect(said.answer).toEndWith(
-    '0.2 times as much. 1 seat was idle, $25.00 a month: Ada; none waited for limits.',
+    'would have cost $35.00: 20.0% of that. 1 seat was idle, $25.00 a month: Ada; none waited for limits.',
   )
-  expect(said.low).toBe('2 seats did work of less than a quarter of their price, $50.00 a month: Bob, Cem. ')
+  expect(said.low).toBe(
+    '2 seats did work of less than a quarter of their price, $150.00 a month: Bob, Cem. ' +
+      'Without them, their work paid by API, about $145.09 a month could be saved. ' +
+      'To move down to a cheaper plan of the vendor: Cem. ',
+  )
+  const others = Array.from({ length: 6 }, (_, nth) => seat(`P${nth}`, 'low'))
+  expect(
+    saidOfSeats({
+      page: { data: others, total: { low: 6 }, pagination: { total: 6 } },
+      ...{ plans: others, range: { from: '2026-10-01', to: '2026-10-31' }, whoOf: String },
+    } as unknown as Parameters<typeof saidOfSeats>[0]).low,
+  ).toContain('P0, P1, P2, P3, P4, P5. ')
 })

@@ -1,8 +1,10 @@
 import type { Plan, Seat, SeatPage } from '../../features/seats/model.ts'
-import { countOf, formatDollars, formatWhole, inRange } from '../client/format.ts'
+import { lengthOf } from '../client/days.ts'
+import { countOf, formatDollars, formatShare, formatWhole, inRange } from '../client/format.ts'
 
 /** Seats that a sentence names. */
 const NAMED = 5
+const MONTH_DAYS = 365.25 / 12
 
 /** The page's answer is made of these. */
 interface Shown {
@@ -21,26 +23,39 @@ export function saidOfSeats({ page: { data, total, pagination }, plans, range, w
     plans.find((plan) =>
       (['vendor', 'plan', 'member', 'from'] as const).every((name) => plan[name] === seat[name]),
     )
+  const dollarsOf = ({ price_month, usd_rate }: Plan) => price_month * (usd_rate ?? 1)
+  const isWhole = pagination.total <= data.length
+  const monthOf = (seats: readonly Seat[]) =>
+    seats.reduce((sum, seat) => {
+      const plan = priceOf(seat)
+      return plan === undefined ? Number.NaN : sum + dollarsOf(plan) * plan.quantity
+    }, 0)
   /** Names the seats of a verdict with their price a month, where the page has all of them. */
   const named = (verdict: Seat['verdict']) => {
     const seats = data.filter((seat) => seat.verdict === verdict)
-    const prices = seats.map(priceOf)
-    if (pagination.total > data.length || prices.includes(undefined)) return ''
-    const month = prices.reduce(
-      (sum, plan) => sum + (plan ? plan.price_month * plan.quantity * (plan.usd_rate ?? 1) : 0),
-      0,
-    )
-    const others = seats.length > NAMED ? ` and ${countOf(seats.length - NAMED, 'other')}` : ''
+    const month = monthOf(seats)
+    if (!isWhole || Number.isNaN(month)) return ''
+    // who would be the only other one is named
+    const shown = seats.length > NAMED + 1 ? NAMED : seats.length
+    const others = seats.length > shown ? ` and ${seats.length - shown} others` : ''
     const names = seats
-      .slice(0, NAMED)
+      .slice(0, shown)
       .map(({ member, quantity }) => `${whoOf(member)}${quantity > 1 ? ` × ${quantity}` : ''}`)
     return `, ${formatDollars(month)} a month: ${names.join(', ')}${others}`
   }
   const { seats, paid, cost, idle, low, limited } = total
+  const little = data.filter(({ verdict }) => verdict === 'low')
+  const saved =
+    monthOf(little) - (little.reduce((sum, seat) => sum + seat.cost, 0) * MONTH_DAYS) / lengthOf(range)
+  // a cheaper plan of the same vendor is one that the organization has already
+  const down = little.filter((seat) => {
+    const own = priceOf(seat)
+    return own && plans.some((plan) => plan.vendor === own.vendor && dollarsOf(plan) < dollarsOf(own))
+  })
   return {
     answer: [
       `${countOf(seats, 'seat')} cost ${formatDollars(paid)} ${inRange(range)}. By API the same work would have cost ${formatDollars(cost)}`,
-      `${paid > 0 ? `: ${(cost / paid).toFixed(1)} times as much` : ''}. `,
+      `${paid === 0 ? '' : cost < paid ? `: ${formatShare(cost / paid)} of that` : `: ${(cost / paid).toFixed(1)} times as much`}. `,
       idle === 0
         ? 'No seat was idle, '
         : `${countOf(idle, 'seat')} ${idle === 1 ? 'was' : 'were'} idle${named('idle')}; `,
@@ -49,6 +64,10 @@ export function saidOfSeats({ page: { data, total, pagination }, plans, range, w
     low:
       low === 0
         ? ''
-        : `${countOf(low, 'seat')} did work of less than a quarter of ${low === 1 ? 'its' : 'their'} price${named('low')}. `,
+        : `${countOf(low, 'seat')} did work of less than a quarter of ${low === 1 ? 'its' : 'their'} price${named('low')}. ${
+            isWhole && saved > 0
+              ? `Without them, their work paid by API, about ${formatDollars(saved)} a month could be saved. `
+              : ''
+          }${down.length === 0 ? '' : `To move down to a cheaper plan of the vendor: ${down.map(({ member }) => whoOf(member)).join(', ')}. `}`,
   }
 }
