@@ -91,8 +91,8 @@ type Allowed = Pick<Access, 'orgId' | 'actor'> &
     inZone: <Result>(work: (zone: string) => Promise<Result>) => Promise<Result>
   }
 /** Answers from memory, or by what `read` reads; the list with all of its rows where they are asked for. Typed as what is read. */
-type Cached = {
-  cached: <Value extends Computed>(read: (sql: Sql, zone: string) => Promise<Value>) => Promise<Value>
+type Cached<Answer extends Computed = Computed> = {
+  cached: <Value extends Answer>(read: (sql: Sql, zone: string) => Promise<Value>) => Promise<Value>
 }
 
 /** A parameter of a path with broken percent-encoding, for which Elysia gives null. No id has it: the result is NOT_FOUND. */
@@ -232,7 +232,7 @@ export const createApi = (deps: ApiDeps) =>
      */
     cached: (_further: true | ((zone: string) => Record<string, string>)) => giving<Cached>({}),
     /** The 200 is a page of a list, also as CSV of the handler's `pageText`, or with `per_page=all` of all rows. Kept as `cached`. */
-    csv: (_list: CsvList<never, never>) => giving<Cached>({}),
+    csv: (_list: CsvList<never, never>) => giving<Cached<JsonText>>({}),
     reads: (_options: BodyOptions) => ({}),
     /** Fields that the body may have, and which are not read. */
     ignores: (_fields: readonly string[]) => ({}),
