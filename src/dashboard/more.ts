@@ -3,6 +3,7 @@ import { OutcomesPage } from './pages/outcomes.tsx'
 import { MePage, PersonPage } from './pages/person.tsx'
 import { PullRequestPage } from './pages/pull-request.tsx'
 import { PullRequestsPage } from './pages/pull-requests.tsx'
+import { SecurityPage } from './pages/security.tsx'
 import { TeamPage } from './pages/team.tsx'
 
 /** Pages beside the ones that a morning begins with: the browser loads them together when one of them is shown first. */
@@ -13,5 +14,6 @@ export const MORE = {
   PersonPage,
   PullRequestPage,
   PullRequestsPage,
+  SecurityPage,
   TeamPage,
 }

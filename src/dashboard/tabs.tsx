@@ -4,7 +4,6 @@ import { linkTo, type PageProps, type Route } from './client/links.ts'
 import { OverviewPage } from './overview/overview.tsx'
 import { CostPage } from './pages/cost.tsx'
 import { QualityPage } from './pages/quality.tsx'
-import { SecurityPage } from './pages/security.tsx'
 import { SessionPage } from './sessions/session.tsx'
 import { SessionsPage } from './sessions/sessions.tsx'
 
@@ -96,7 +95,10 @@ export const TABS: readonly Tab[] = [
     ],
   },
   { name: 'Quality', pages: [{ page: 'quality', name: 'Quality', Content: QualityPage }] },
-  { name: 'Security', pages: [{ page: 'security', name: 'Security', Content: SecurityPage }] },
+  {
+    name: 'Security',
+    pages: [{ page: 'security', name: 'Security', Content: onDemand(more, (all) => all.SecurityPage) }],
+  },
   {
     name: 'Team',
     pages: [

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { formatMonth } from '../../src/dashboard/client/format.ts'
 import { saidOfLeft, saidOfWindows } from '../../src/dashboard/pages/left.ts'
 import { saidOfSeats } from '../../src/dashboard/seats/said.ts'
-import { didOf } from '../../src/dashboard/sessions/did.ts'
+import { didOf, raisingOf } from '../../src/dashboard/sessions/did.ts'
 
 // Sentences that pages make of an answer of the API, case by case.
 
@@ -43,6 +43,17 @@ test('a session says what it did', () => {
   )
 })
 
+test('what would raise a score is named once', () => {
+  const factor = (name: string, weight: number, points: number, count = 1) => ({
+    ...{ name, category: '', weight, points, count },
+  })
+  const clean = factor('clean_tool_use', 15, 0)
+  expect(raisingOf([factor('tool_errors', -25, -20.9, 10), clean, factor('rework', -10, -0.5)])).toEqual([
+    ['fewer failed tool calls', 35.9],
+  ])
+  expect(raisingOf([factor('tool_errors', -25, 0, 0), clean])).toEqual([])
+})
+
 test('what is left is said of who reads, their team and the organization', () => {
   const budget = (scope: object, limit: number, current_cost: number) =>
     ({ scope, limit, current_cost, percent_used: 0, status: 'ok', name: '' }) as const
@@ -57,9 +68,7 @@ test('what is left is said of who reads, their team and the organization', () =>
     { vendor: 'anthropic', limit: 'five_hour', scope: null, used_percent: 34, resets_at: null, hit: false },
     { vendor: 'anthropic', limit: 'week', scope: 'opus', used_percent: 61, resets_at: null, hit: false },
   ] as const
-  expect(saidOfWindows([...windows])).toBe(
-    'Used of your anthropic limits: five hours 34.0%; week (opus) 61.0%',
-  )
+  expect(saidOfWindows([...windows])).toBe('Claude, used: five-hour limit 34.0%; weekly limit (opus) 61.0%')
 })
 
 test('seats to give back and those of little use are named with what they cost a month', () => {

@@ -158,7 +158,7 @@ export function EachDay({ days, range, budget, query, mayChange, isWhole }: Each
           </p>
           {budget.forecast !== undefined && (
             <p class="note">
-              Forecast from whole days: {formatDollars(budget.forecast)}
+              {formatMonth(budget.month.from)}’s forecast from whole days: {formatDollars(budget.forecast)}
               {budget.forecast > budget.limit ? (
                 <strong class="bad">
                   , {formatDollars(budget.forecast - budget.limit)} above the budget
@@ -171,6 +171,11 @@ export function EachDay({ days, range, budget, query, mayChange, isWhole }: Each
             </p>
           )}
         </>
+      )}
+      {periods.some(isHigh) && (
+        <p class="legend note">
+          <span class="more">▲</span> at least {HIGH} times a usual day of its weekday
+        </p>
       )}
     </PeriodChart>
   )

@@ -39,7 +39,6 @@ import { NothingNew } from './nothing-new.tsx'
 import { Tile } from './tile.tsx'
 import { ToDecide } from './to-decide.tsx'
 
-const OWN_DAYS = 7
 const MOVERS = 5
 
 /** The overview of the morning; where there is nothing, how the first sessions come. */
@@ -47,7 +46,7 @@ export function OverviewPage({ route: { query }, who }: PageProps) {
   const project = query.get('project') ?? undefined
   const range = rangeOf(query)
   const compared = comparedOf(query)
-  const week = wholeDays(OWN_DAYS)
+  const week = wholeDays(7)
   const { now, before } = compared ?? { now: week, before: rangeBefore(week) }
   const [first = ''] = [range.from, monthOf(today()).from, before.from].sort()
   const trend = useApi<CostTrend>('/cost/trend', {
@@ -69,8 +68,7 @@ export function OverviewPage({ route: { query }, who }: PageProps) {
   const isEmpty =
     trend.state === 'ready' && trend.value.data.every(({ sessions, cost }) => sessions === 0 && cost === 0)
   const me = who.member?.id
-  const { from: date_from, to: date_to } = week
-  const own = pathOf('/cost/breakdown', { by: 'project', member: me, date_from, date_to, per_page: 1 })
+  const own = pathOf('/cost/breakdown', { by: 'project', member: me, ...dates, per_page: 1 })
   const mine = useLoaded(`${me} ${own}`, async (signal) =>
     me === undefined ? undefined : await getJson<Breakdown>(own, { signal }),
   )
@@ -126,7 +124,7 @@ export function OverviewPage({ route: { query }, who }: PageProps) {
                               name="You"
                               href={linkTo('me')}
                               value={formatDollars(mine.value.total.cost)}
-                              unit={`in ${OWN_DAYS} whole days, ${countOf(mine.value.total.sessions, 'session')}`}
+                              unit={`${inRange(range)}, ${countOf(mine.value.total.sessions, 'session')}`}
                             >
                               {attention.state !== 'failed' &&
                                 attention.value !== undefined &&

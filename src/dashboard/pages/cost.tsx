@@ -111,6 +111,10 @@ export function CostPage({ route, who }: PageProps) {
     isByCost && table.andBy === undefined && (known?.pagination.total ?? 0) > 1
       ? known?.data.find(({ key }) => key !== null)
       : undefined
+  const hidden =
+    isByCost && table.andBy === undefined
+      ? hiddenOf(loadedOf(stack)?.series ?? [], known?.data ?? [])
+      : undefined
   const hasUnpriced = (total?.unpriced_tokens ?? 0) > 0
   const nameOf = (key: string | null) => (key === null ? NONE : (members.get(key)?.name ?? key))
   /** An address says more than an id in the field of the filter. Of what has no key what has no project or team is found. */
@@ -180,6 +184,8 @@ export function CostPage({ route, who }: PageProps) {
                       {formatCompact(total.tokens.output)} out. Costs are list prices, by day (
                       {who.organization.time_zone})
                       {range.to >= today() && '; today is not over, and not compared'}.{' '}
+                      {table.by === 'paid_by' &&
+                        'Unknown is what no call says: Seats counts it as paid by a plan while the member has one of that vendor. '}
                       <a href={linkTo('paid')}>Did a new version or model pay?</a>
                     </>
                   )
@@ -229,6 +235,12 @@ export function CostPage({ route, who }: PageProps) {
                 )
               }
             </Show>
+            {hidden !== undefined && (
+              <p class="note">
+                (others) in the chart are {formatShare(hidden.share)} of the cost; the largest of them{' '}
+                {nameOf(hidden.most.key)}, {formatDollars(hidden.most.cost)}. A click on (others) shows more.
+              </p>
+            )}
             {isAdmin(who) && <NotesForm range={range} scope={filters} />}
             <List
               loaded={breakdown}
@@ -245,6 +257,21 @@ export function CostPage({ route, who }: PageProps) {
       </Ready>
     </>
   )
+}
+
+/** Finds the part of the cost that the chart draws as others, and the key of the table that has most of it. */
+function hiddenOf(
+  series: readonly { key: string | null | undefined; values: readonly number[] }[],
+  rows: readonly BreakdownItem[],
+) {
+  const shown = new Set(series.map(({ key }) => key))
+  const most = rows
+    .filter(({ key }) => !shown.has(key))
+    .reduce<BreakdownItem | undefined>((a, b) => (a !== undefined && a.cost >= b.cost ? a : b), undefined)
+  const sumOf = (of: typeof series) =>
+    of.reduce((sum, { values }) => sum + values.reduce((all, value) => all + value, 0), 0)
+  const rest = sumOf(series.filter(({ key }) => key === undefined))
+  return most === undefined || rest === 0 ? undefined : { most, share: rest / sumOf(series) }
 }
 
 const nameOfFilter =

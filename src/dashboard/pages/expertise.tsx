@@ -60,7 +60,7 @@ export function ExpertiseTables({ loaded, isOfFile, org, matches }: FoundProps) 
         return (
           <>
             <section>
-              <h2>Bus factor</h2>
+              <h2>Bus factor{isOfFile && ` of its domain, ${domains[0]?.domain}`}</h2>
               <Paged
                 caption="Bus factor"
                 name="domains"
@@ -90,7 +90,8 @@ export function ExpertiseTables({ loaded, isOfFile, org, matches }: FoundProps) 
               />
             </section>
             <section>
-              <h2>Expertise</h2>
+              <h2>Expertise{isOfFile && ' of that domain: of all its files'}</h2>
+              <p class="note">A file that several wrote much of is owned by each of them.</p>
               <Paged
                 caption="Expertise"
                 name="people"

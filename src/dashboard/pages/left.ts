@@ -19,14 +19,26 @@ export function saidOfLeft(mine: Attention['mine']): string {
   return `Left in ${month}: ${(isOf ? [...said.slice(1), said[0]] : said).join(', ')}`
 }
 
-/** `Used of your anthropic limits: five hours 34.0%, until 2026-11-30 11:35`; empty where no limit is known. */
+const VENDORS: Readonly<Record<string, string>> = {
+  ...{ anthropic: 'Claude', openai: 'Codex', google: 'Gemini', github: 'Copilot', cursor: 'Cursor' },
+}
+const LIMITS: Readonly<Record<string, string>> = {
+  ...{
+    five_hour: 'five-hour limit',
+    week: 'weekly limit',
+    month: 'monthly limit',
+    spend: 'limit of spending',
+  },
+}
+
+/** `Claude, used: five-hour limit 34.0%, until 2026-11-30 11:35; weekly limit 61.0%`; empty where no limit is known. */
 export const saidOfWindows = (windows: Attention['windows']): string =>
   [...Map.groupBy(windows, ({ vendor }) => vendor)]
     .map(([vendor, of]) => {
       const used = of.map(
         ({ limit, scope, used_percent, resets_at }) =>
-          `${limit === 'five_hour' ? 'five hours' : limit}${scope === null ? '' : ` (${scope})`} ${formatPercent(used_percent)}${resets_at === null ? '' : `, until ${localTime(resets_at)}`}`,
+          `${LIMITS[limit] ?? limit}${scope === null ? '' : ` (${scope})`} ${formatPercent(used_percent)}${resets_at === null ? '' : `, until ${localTime(resets_at)}`}`,
       )
-      return `Used of your ${vendor} limits: ${used.join('; ')}`
+      return `${VENDORS[vendor] ?? vendor}, used: ${used.join('; ')}`
     })
     .join('. ')

@@ -1,17 +1,8 @@
 import type { FindingPage, ListedFinding } from '../../features/security/finding-model.ts'
 import type { Heatmap, HeatmapFile, SecurityOverview } from '../../features/security/model.ts'
 import { getJson, type Loaded, loadedOf, type Page, pathOf, useApi, useLoaded } from '../client/api.ts'
-import {
-  comparedOf,
-  datesOf,
-  dayOfTime,
-  type Range,
-  rangeBefore,
-  rangeKeyOf,
-  rangeOf,
-  wholeDays,
-} from '../client/days.ts'
-import { countOf, daysAgo, formatDay, formatScore, formatWhole, inRange } from '../client/format.ts'
+import { comparedOf, datesOf, rangeBefore, rangeKeyOf, rangeOf, wholeDays } from '../client/days.ts'
+import { countOf, formatScore, formatWhole, inRange } from '../client/format.ts'
 import { keptOf, linkTo, NONE, type PageProps } from '../client/links.ts'
 import { linkHere, setQuery, useHere } from '../client/router.ts'
 import { Bar } from '../frame/bar.tsx'
@@ -23,15 +14,16 @@ import { Answer, Empty, NoMatch, NoSessions, Ready } from '../parts/show.tsx'
 import { type Column, sortingOf } from '../parts/table.tsx'
 import { ScoreBar, textColumn, timeColumn, wholeColumn } from '../parts/values.tsx'
 import { findingColumns } from './finding-columns.tsx'
+import { criticalSaid, foundSaid, sentenceOf, statusSaid } from './security-words.ts'
 
 const FILTERS = ['project', 'severity', 'assignee', 'member', 'rule_id', 'file'] as const
 const STATUSES = ['open', 'fixed', 'accepted', 'dismissed', 'any'] as const
 /** Open findings that one request has: with more, files and age are those of the most severe. */
 const LISTED = 100
-/** Kinds and places of critical findings that are named. */
-const NAMED = 5
 /** Without a chosen range these whole days are compared with as many before. */
 const DAYS = 30
+/** A narrower window has the list first. */
+const WIDE = 700
 /** The names of categories. */
 const CATEGORIES: Readonly<Record<string, string>> = {
   ...{ secret: 'secret', command: 'dangerous command', file: 'risky file', mode: 'risky mode' },
@@ -89,19 +81,23 @@ export function SecurityPage({ route: { query }, who }: PageProps) {
               {critical.state === 'failed' || critical.value === undefined ? (
                 <Answer>Security</Answer>
               ) : (
-                <Answer
-                  soft={
-                    <>
+                <>
+                  <Answer soft={!isNarrowed && loadedOf(change)}>
+                    {statusSaid(status, findings)}
+                    {sentenceOf(
+                      critical.value,
+                      isAll ? '' : ` that came up ${inRange(rangeOf(query, 'all'))}`,
+                    )}
+                    .
+                  </Answer>
+                  {(loadedOf(findings)?.pagination.total ?? 0) > 0 && (
+                    <details class="soft" open={innerWidth >= WIDE}>
+                      <summary>Which, where, since when, and who has most</summary>
                       {criticalSaid(critical.value)}
                       <Most findings={findings} />
-                      {isNarrowed ? SCORES : <Soft overview={overview} heatmap={heatmap} />}
-                    </>
-                  }
-                >
-                  {statusSaid(status, findings)}
-                  {sentenceOf(critical.value, isAll ? '' : ` that came up ${inRange(rangeOf(query, 'all'))}`)}
-                  {!isNarrowed && loadedOf(change)}
-                </Answer>
+                    </details>
+                  )}
+                </>
               )}
               <Saying said={changes.said} />
               <List
@@ -130,6 +126,9 @@ export function SecurityPage({ route: { query }, who }: PageProps) {
               {!isNarrowed && (
                 <>
                   <h2>Files by risk</h2>
+                  <p class="note">
+                    <Soft overview={overview} heatmap={heatmap} />
+                  </p>
                   <List
                     loaded={heatmap}
                     noun="files"
@@ -147,59 +146,6 @@ export function SecurityPage({ route: { query }, who }: PageProps) {
       </Ready>
     </>
   )
-}
-
-/** `3 findings are accepted. ` before what is open, where the list has others. */
-function statusSaid(status: string, findings: Loaded<Page<ListedFinding>>): string {
-  const total = loadedOf(findings)?.pagination.total
-  if (status === 'open' || total === undefined) return ''
-  const state = status === 'any' ? 'in all' : `${total === 1 ? 'is' : 'are'} ${status}`
-  return `${countOf(total, 'finding')} ${state}. `
-}
-
-/** `6 critical findings are open, in 3 files, the oldest 9 days`; `of` names the days in which they came up. */
-function sentenceOf({ data, pagination: { total } }: Page<ListedFinding>, of: string): string {
-  if (total === 0) return `No critical finding${of} is open`
-  const files = new Set(data.flatMap(({ file, project }) => (file === null ? [] : `${project} ${file}`))).size
-  const oldest = Math.max(...data.map(({ created_at }) => daysAgo(created_at)))
-  const unassigned = data.filter(({ assignee }) => assignee === null).length
-  const where = files === 0 ? '' : `, in ${countOf(files, 'file')}`
-  const nobody =
-    unassigned === 0 ? '' : unassigned === total ? '; nobody has them' : `; nobody has ${unassigned} of them`
-  return `${countOf(total, 'critical finding')}${of} ${total === 1 ? 'is' : 'are'} open${where}, the oldest ${countOf(oldest, 'day')}${total === 1 ? nobody.replace('them', 'it') : nobody}`
-}
-
-/** `2 × AWS access key, 1 × Private key: in src/a.ts of shop since 21 Aug, web/b.ts of web since 3 Sep. `; empty where not all are known. */
-function criticalSaid({ data, pagination: { total } }: Page<ListedFinding>): string {
-  if (total === 0 || data.length < total) return ''
-  const kinds = [...Map.groupBy(data, ({ title }) => title)]
-    .sort(([, a], [, b]) => b.length - a.length)
-    .map(([title, { length }]) => `${length} × ${title}`)
-  // the oldest first, each place once
-  const oldest = data.toSorted((a, b) => a.created_at.localeCompare(b.created_at))
-  const places = new Map<string, string>()
-  for (const { file, project, created_at } of oldest) {
-    const place = file === null ? (project ?? NONE) : `${file} of ${project ?? NONE}`
-    if (!places.has(place)) places.set(place, `${place} since ${formatDay(dayOfTime(created_at))}`)
-  }
-  const firstOf = (names: readonly string[]) =>
-    `${names.slice(0, NAMED).join(', ')}${names.length > NAMED ? ` and ${names.length - NAMED} more` : ''}`
-  return `${firstOf(kinds)}: in ${firstOf([...places.values()])}. `
-}
-
-/** `. 9 findings came up from 31 Oct to 29 Nov, 3 fewer than from 1 to 30 Oct; 2 of them critical, 4 before`. */
-function foundSaid({ found, previous }: SecurityOverview, { now, before }: Record<'now' | 'before', Range>) {
-  if (found === undefined || previous === undefined || found.total + previous.found.total === 0) return ''
-  const { total, critical } = previous.found
-  const more = found.total - total
-  const than =
-    previous.total_sessions === 0
-      ? `; nothing was looked at ${inRange(before)}`
-      : more === 0
-        ? `, as many as ${inRange(before)}`
-        : `, ${formatWhole(Math.abs(more))} ${more > 0 ? 'more' : 'fewer'} than ${inRange(before)}`
-  const were = `${found.critical === 0 ? 'none' : formatWhole(found.critical)} of them critical, ${critical === 0 ? 'none' : formatWhole(critical)} before`
-  return `. ${found.total === 0 ? 'No finding' : countOf(found.total, 'finding')} came up ${inRange(now)}${than}${found.critical + critical > 0 ? `; ${were}` : ''}`
 }
 
 /** Says how severe the listed findings are, and of each kind which project and member have most, with the way to them. */
@@ -233,12 +179,25 @@ function Most({ findings }: { findings: Loaded<FindingPage> }) {
           const value = person?.email ?? person?.id ?? ''
           return value === '' ? [] : [{ value, findings }]
         })
-        const projects = project.map((one) => ({ value: one.key ?? NONE, findings: one.findings }))
+        // a filter by a project or member leaves no other one
+        const projects = here.query.has('project')
+          ? []
+          : project.map((one) => ({ value: one.key ?? NONE, findings: one.findings }))
+        const isAllOf = (rows: typeof people) => (rows[0]?.findings === findings ? 'all' : 'most')
         return (
           <>
-            {countOf(findings, CATEGORIES[key] ?? key)}, {projects[0]?.findings === findings ? 'all' : 'most'}{' '}
-            in {leaders('project', projects)}
-            {people.length > 0 && <> and in sessions of {leaders('member', people)}</>}.{' '}
+            {countOf(findings, CATEGORIES[key] ?? key)}
+            {projects.length > 0 && (
+              <>
+                , {isAllOf(projects)} in {leaders('project', projects)}
+              </>
+            )}
+            {people.length > 0 && !here.query.has('member') && (
+              <>
+                , {isAllOf(people)} in sessions of {leaders('member', people)}
+              </>
+            )}
+            .{' '}
           </>
         )
       })}

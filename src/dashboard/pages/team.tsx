@@ -52,7 +52,7 @@ export function TeamPage({ route: { query }, who }: PageProps) {
         {() => (
           <>
             <Answer
-              soft={`${path === undefined ? idleSaid(team, week, lastDays(WEEK)) : ''}The bus factor of a domain is the smallest number of people without whom more than half of its files have no author.`}
+              soft={`${path === undefined ? idleSaid(team, week, lastDays(WEEK)) : onlySaid(loadedOf(expertise)?.files, path)}The bus factor of a domain is the smallest number of people without whom more than half of its files have no author.`}
             >
               {path !== undefined ? (
                 <Knowers expertise={expertise} path={path} />
@@ -97,6 +97,10 @@ export function TeamPage({ route: { query }, who }: PageProps) {
 
 /** Whether the text is a path rather than a name: it has a slash, or an ending. */
 const isPath = (text: string): boolean => /\/|\.[a-z0-9]{1,8}$/i.test(text) && !text.includes('@')
+
+/** Says that a name has one file: the reader may have thought of another. */
+const onlySaid = (files: readonly string[] | undefined, path: string): string =>
+  files?.length === 1 && files[0] !== path ? `It is the only file called ${path}. ` : ''
 
 /** Says who knows a file, or which files have the name. */
 function Knowers({ expertise, path }: { expertise: Loaded<Expertise>; path: string }) {
@@ -157,8 +161,10 @@ function idleSaid(team: Loaded<TeamOverview>, costs: MembersProps['costs'], rang
   if (known?.isWhole !== true) return ''
   const idle = (loadedOf(team)?.members ?? []).filter(({ id }) => !known.byId.get(id)?.sessions)
   if (idle.length === 0) return ''
-  const others = idle.length > NAMED ? ` and ${countOf(idle.length - NAMED, 'other')}` : ''
-  const names = idle.slice(0, NAMED).map(({ display_name }) => display_name)
+  // who would be the only other one is named
+  const shown = idle.length > NAMED + 1 ? NAMED : idle.length
+  const others = idle.length > shown ? ` and ${idle.length - shown} others` : ''
+  const names = idle.slice(0, shown).map(({ display_name }) => display_name)
   return `${countOf(idle.length, 'member')} had no session ${inRange(range)}: ${names.join(', ')}${others}. `
 }
 

@@ -1,4 +1,4 @@
-import type { SessionDetail } from '../../features/sessions/model.ts'
+import type { QualityMetadata, SessionDetail } from '../../features/sessions/model.ts'
 import { capital, countOf, formatDuration, formatWhole } from '../client/format.ts'
 
 export const saidOutcome = (count: number) =>
@@ -41,3 +41,35 @@ export function didOf(session: SessionDetail): string {
 
 const sumOf = (tools: SessionDetail['tools_used'], field: 'calls' | 'errors') =>
   tools.reduce((sum, one) => sum + one[field], 0)
+
+export type Factor = QualityMetadata['factors'][number]
+
+/** Says what raises the score, if the factor lowers it or does not add all that it could. */
+const RAISING: Readonly<Record<string, string>> = {
+  tool_errors: 'fewer failed tool calls',
+  rejections: 'fewer refusals',
+  interruptions: 'fewer interruptions',
+  rework: 'fewer edits of the same file',
+  api_errors: 'fewer errors of the model’s service',
+  compactions: 'a context that does not fill up',
+  outcome: 'a commit or passing tests at the end',
+  clean_tool_use: 'fewer failed tool calls',
+}
+
+/** The score gains this much if the factor is at its best. */
+const gainOf = ({ weight, points }: Factor): number => Math.max(0, Math.max(0, weight) - points)
+
+/** Finds what would raise the score most, with how much. Without a failed call, clean tool use lacks only more calls. */
+export function raisingOf(factors: readonly Factor[]): (readonly [what: string, gain: number])[] {
+  const hasFailed = factors.some(({ name, count }) => name === 'tool_errors' && count > 0)
+  const gains = new Map<string, number>()
+  for (const factor of factors) {
+    const what = RAISING[factor.name]
+    if (what !== undefined && (hasFailed || factor.name !== 'clean_tool_use'))
+      gains.set(what, (gains.get(what) ?? 0) + gainOf(factor))
+  }
+  return [...gains]
+    .filter(([, gain]) => gain >= 1)
+    .sort(([, a], [, b]) => b - a)
+    .slice(0, 3)
+}

@@ -2,9 +2,7 @@ import type { QualityMetadata } from '../../features/sessions/model.ts'
 import { countOf, formatNumber, formatScore, signed } from '../client/format.ts'
 import { Table } from '../parts/table.tsx'
 import { Bar, goodness } from '../parts/values.tsx'
-import { saidOutcome } from './did.ts'
-
-type Factor = QualityMetadata['factors'][number]
+import { type Factor, raisingOf, saidOutcome } from './did.ts'
 
 /** Says what a factor counted. Factors that a client of its own sends have other names and no words. */
 const WORDS: Readonly<Record<string, (count: number) => string>> = {
@@ -18,38 +16,11 @@ const WORDS: Readonly<Record<string, (count: number) => string>> = {
   clean_tool_use: (count) => `${countOf(count, 'tool call')} succeeded`,
 }
 
-/** Says what raises the score, if the factor lowers it or does not add all that it could. */
-const RAISING: Readonly<Record<string, string>> = {
-  tool_errors: 'fewer failed tool calls',
-  rejections: 'fewer refusals',
-  interruptions: 'fewer interruptions',
-  rework: 'fewer edits of the same file',
-  api_errors: 'fewer errors of the model’s service',
-  compactions: 'a context that does not fill up',
-  outcome: 'a commit or passing tests at the end',
-  clean_tool_use: 'hardly any failed tool calls',
-}
-
 /** Sentences by the class of a score. */
 const SMOOTHNESS: Readonly<Record<string, string>> = {
   good: 'It went smoothly',
   fair: 'It went with some friction',
   bad: 'It went with much friction',
-}
-
-/** The score gains this much if the factor is at its best. */
-const gainOf = ({ weight, points }: Factor): number => Math.max(0, Math.max(0, weight) - points)
-
-/** The factors that would raise the score most. Without a failed call, clean tool use lacks only more calls. */
-function raisingOf(factors: readonly Factor[]): Factor[] {
-  const hasFailed = factors.some(({ name, count }) => name === 'tool_errors' && count > 0)
-  return factors
-    .filter(
-      (factor) =>
-        gainOf(factor) >= 1 && factor.name in RAISING && (hasFailed || factor.name !== 'clean_tool_use'),
-    )
-    .sort((a, b) => gainOf(b) - gainOf(a))
-    .slice(0, 3)
 }
 
 /** A session's score: what it rests on, and what would raise it. */
@@ -74,10 +45,7 @@ export function QualityFactors({ quality }: { quality: QualityMetadata }) {
       {raising.length > 0 && (
         <p>
           What would raise it most:{' '}
-          {raising
-            .map((factor) => `${RAISING[factor.name]} (up to ${signed(gainOf(factor), formatScore)})`)
-            .join(', ')}
-          .
+          {raising.map(([what, gain]) => `${what} (up to ${signed(gain, formatScore)})`).join(', ')}.
         </p>
       )}
       <p class="note">

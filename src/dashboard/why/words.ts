@@ -164,7 +164,7 @@ function causesSaid(parts: readonly Part[], change: number, model: string | unde
   ].join('; ')
 }
 
-/** `The project that rose most: web-app, +$5.69; that fell most: api, −$27.81. `; empty for none. */
+/** `The project that rose most: web-app, by $5.69; that fell most: api, by $27.81. `; empty for none. */
 export function mostSaid(
   by: string,
   rows: readonly Pick<Explanation['data'][number], 'key' | 'change'>[],
@@ -175,7 +175,9 @@ export function mostSaid(
     { how: 'rose', row: sorted.find(({ change }) => change >= 0.005) },
     { how: 'fell', row: sorted.findLast(({ change }) => change <= -0.005) },
   ].flatMap(({ how, row }) =>
-    row === undefined ? [] : [`that ${how} most: ${nameOf(row.key)}, ${signed(row.change, formatDollars)}`],
+    row === undefined
+      ? []
+      : [`that ${how} most: ${nameOf(row.key)}, by ${formatDollars(Math.abs(row.change))}`],
   )
   return said.length === 0 ? '' : `The ${by} ${said.join('; ')}. `
 }
