@@ -89,8 +89,6 @@ export const PLACEMENTS = {
   webhook_health: 'distributed',
   webhook_idempotency_keys: 'distributed',
   webhook_queue: 'distributed',
-  // the advisory locks of its workers are the coordinator's
-  webhook_workers: 'local',
   work_rollups: 'distributed',
   work_weeks: 'distributed',
 } as const satisfies Record<string, Placement>

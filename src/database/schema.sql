@@ -1178,19 +1178,12 @@ create table webhook_queue (
   leased boolean not null,
   claimed_at timestamp with time zone,
   due_at timestamp with time zone not null,
-  worker_id text,
   constraint webhook_queue_pkey PRIMARY KEY (org_id, delivery_id),
   constraint webhook_queue_mode_check CHECK (mode = ANY (ARRAY['scheduled'::text, 'once'::text, 'test'::text]))
 ) with (fillfactor=70);
 CREATE INDEX webhook_queue_first ON webhook_queue USING btree (org_id, endpoint_id, due_at, delivery_id) WHERE NOT leased AND attempts = 0;
 CREATE INDEX webhook_queue_later ON webhook_queue USING btree (org_id, endpoint_id, due_at, delivery_id) WHERE NOT leased AND attempts > 0;
 CREATE INDEX webhook_queue_leased ON webhook_queue USING btree (org_id, endpoint_id) WHERE leased;
-
-create table webhook_workers (
-  id text not null,
-  beats bigint,
-  constraint webhook_workers_pkey PRIMARY KEY (id)
-) with (fillfactor=50);
 
 create table work_rollups (
   org_id text not null,
@@ -1228,7 +1221,7 @@ create table work_weeks (
 
 alter table api_keys add constraint api_keys_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(org_id);
 
-CREATE OR REPLACE FUNCTION public.claim_webhook_deliveries(p_org text, p_limit integer, p_later_limit integer, p_cap integer, p_lease_ms integer, p_max_lost integer, p_failing_after integer, p_pace_ms integer, p_endpoints text[], p_since timestamp with time zone[], p_worker text DEFAULT NULL::text)
+CREATE OR REPLACE FUNCTION public.claim_webhook_deliveries(p_org text, p_limit integer, p_later_limit integer, p_cap integer, p_lease_ms integer, p_max_lost integer, p_failing_after integer, p_pace_ms integer, p_endpoints text[], p_since timestamp with time zone[])
  RETURNS TABLE(due_at timestamp with time zone, id text, endpoint_id text, event_id text, event text, attempt integer, is_first boolean, url text, secret bytea, previous_secret bytea, body text)
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
@@ -1237,18 +1230,9 @@ CREATE OR REPLACE FUNCTION public.claim_webhook_deliveries(p_org text, p_limit i
 AS $function$
 declare
   v_now timestamptz;
-  v_workers text[];
 begin
-  if p_worker is not null then
-    -- the row cannot be deleted before this claim is committed: no claim is left behind by a worker that has ended
-    perform from webhook_workers w where w.id = p_worker for key share;
-    if not found then
-      return;
-    end if;
-  end if;
   perform from webhook_claims c where c.org_id = p_org for update;
   v_now := clock_timestamp();
-  v_workers := array(select w.id from webhook_workers w);
   return query
   -- endpoints to claim for, with what they have in flight and how many more they may have
   with open_endpoints as materialized (
@@ -1271,7 +1255,6 @@ begin
         and q.endpoint_id = e.id
         and q.leased
         and q.due_at > v_now
-        and (q.worker_id is null or q.worker_id = any(v_workers))
     ) f
     where e.org_id = p_org
       and e.enabled
@@ -1317,7 +1300,7 @@ begin
       for update skip locked
     ) w
     union all
-    -- leases that have ended, or whose workers have; as old as their attempts, since such a lease may end later
+    -- leases that have ended, as old as their attempts
     select w.delivery_id, w.claimed_at, w.attempts, w.claimed_at, true, false, l.id, l.in_flight, l.room
     from open_endpoints l
     cross join lateral (
@@ -1326,7 +1309,7 @@ begin
       where q.org_id = p_org
         and q.endpoint_id = l.id
         and q.leased
-        and (q.due_at <= v_now or (q.worker_id is not null and q.worker_id <> all(v_workers)))
+        and q.due_at <= v_now
         and q.mode <> 'test'
         and q.lost < p_max_lost
       order by q.claimed_at, q.delivery_id
@@ -1398,7 +1381,6 @@ begin
       attempts = q.attempts + 1,
       lost = q.lost + q.leased::integer,
       claimed_at = v_now,
-      worker_id = p_worker,
       due_at = v_now + p_lease_ms * interval '1 millisecond'
     where q.org_id = p_org
       -- no join: with the statistics of an empty table PostgreSQL would compare each of its rows with each of these
