@@ -243,10 +243,7 @@ export function spansOf(from: string | undefined, to: string | undefined): Span[
 const LATE_DAY = 17
 
 /** Rollup rows of a range of days, those of `subtracted` taken from `added`: at each end at most half of a month's days. */
-export function shortSpansOf(
-  from: string | undefined,
-  to: string | undefined,
-): { added: Span[]; subtracted: Span[] } {
+export function shortSpansOf(from: string | undefined, to: string | undefined) {
   const { before } = daysOf(from, to)
   const direct = spansOf(from, to)
   // without a whole month there may be nothing to subtract from

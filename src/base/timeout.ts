@@ -1,9 +1,5 @@
 /** The value of `promise`, or `late` when that takes longer than `limitMs`; rejects as `promise` does. */
-export async function withTimeout<Value, Late>(
-  promise: Promise<Value>,
-  limitMs: number,
-  late: Late,
-): Promise<Value | Late> {
+export async function withTimeout<Value, Late>(promise: Promise<Value>, limitMs: number, late: Late) {
   const timeout = Promise.withResolvers<Late>()
   const timer = setTimeout(timeout.resolve, limitMs, late)
   try {
@@ -35,10 +31,7 @@ export function repeat(run: () => Promise<void>, ms: number): { stop(): Promise<
 const PAUSE_AFTER_MS = 20
 
 /** A function to await in a long loop: after `afterMs` of work it awaits `turn`, by default that the event loop ran. */
-export function createPause(
-  turn: () => Promise<void> = () => Bun.sleep(0),
-  afterMs = PAUSE_AFTER_MS,
-): () => Promise<void> | undefined {
+export function createPause(turn: () => Promise<void> = () => Bun.sleep(0), afterMs = PAUSE_AFTER_MS) {
   let since = performance.now()
   return () => {
     if (performance.now() - since < afterMs) return undefined

@@ -85,11 +85,7 @@ export async function findDiffering(
 }
 
 /** The first row that differs of each organization that has one, with its `org_id`. */
-async function firstDiffering(
-  sql: Sql,
-  orgIds: readonly string[],
-  table: CheckedTable,
-): Promise<Record<string, string>[]> {
+async function firstDiffering(sql: Sql, orgIds: readonly string[], table: CheckedTable) {
   if ('rebuild' in table) {
     const found = []
     for (const org_id of orgIds) {

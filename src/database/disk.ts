@@ -29,10 +29,7 @@ export const placeOfDisk = ({ databaseUrl, dataDir }: Pick<Config, 'databaseUrl'
 const SEGMENT_BYTES = 16 * 2 ** 20
 
 /** Tells an operator that the database had no space left; undefined for an error of another cause. */
-export function fullDiskError(
-  error: unknown,
-  config: Pick<Config, 'databaseUrl' | 'dataDir'>,
-): OperatorError | undefined {
+export function fullDiskError(error: unknown, config: Pick<Config, 'databaseUrl' | 'dataDir'>) {
   const { databaseUrl, dataDir } = config
   const lacksSegment = () => databaseUrl === null && spaceOf(dataDir).free < SEGMENT_BYTES
   if (!isDiskFull(error) && !(isConnectionError(error) && lacksSegment())) return undefined

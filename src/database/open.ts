@@ -101,11 +101,7 @@ const noDatabase = (dataDir: string) =>
     `${dataDir} holds no database: give the folder of one by --data-dir or DATA_DIR, or make one by \`cloud-analytics serve\``,
   )
 
-async function findOrStart(
-  { databaseUrl, dataDir }: DatabaseConfig,
-  role: Role,
-  log: Log,
-): Promise<{ target: ConnectTarget; embedded?: Embedded }> {
+async function findOrStart({ databaseUrl, dataDir }: DatabaseConfig, role: Role, log: Log) {
   if (databaseUrl !== null) return { target: { url: databaseUrl } }
   const start = performance.now()
   let isLogged = false

@@ -70,22 +70,13 @@ function encodingOf(request: Request): Encoding | undefined {
 }
 
 /** The body as it was sent, of any type, not packed, which must come within 10 s: see `readBytes`. */
-export async function readRaw(
-  request: Request,
-  maxBytes: number,
-  pass: Pass,
-): Promise<Uint8Array<ArrayBuffer>> {
+export async function readRaw(request: Request, maxBytes: number, pass: Pass) {
   if (encodingOf(request) !== undefined) throw unsupported('must not be packed')
   return await readBytes(request, maxBytes, pass, { ...PACE, bytesPerS: Infinity })
 }
 
 /** All bytes of the body as they were sent; waits for places of `pass`. Throws 413, 408 when they come too slowly, and 503. */
-async function readBytes(
-  request: Request,
-  maxBytes: number,
-  pass: Pass,
-  pace = PACE,
-): Promise<Uint8Array<ArrayBuffer>> {
+async function readBytes(request: Request, maxBytes: number, pass: Pass, pace = PACE) {
   const header = request.headers.get('content-length')
   const declared = header === null ? undefined : Number(header)
   if (declared !== undefined && declared > maxBytes) throw tooLarge(maxBytes)
@@ -109,10 +100,7 @@ async function readBytes(
 }
 
 /** The unpacked body in parts. Throws VALIDATION_ERROR: 413 beyond `maxBytes`, 400 for a damaged body. */
-export async function* unpack(
-  { bytes, encoding }: PackedBody,
-  maxBytes: number,
-): AsyncGenerator<Uint8Array, void, void> {
+export async function* unpack({ bytes, encoding }: PackedBody, maxBytes: number) {
   let size = 0
   for await (const chunk of encoding === undefined ? chunksOf(bytes) : decompressed(bytes, encoding)) {
     size += chunk.byteLength

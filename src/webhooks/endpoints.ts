@@ -15,7 +15,6 @@ import {
   insertEndpointRow,
   noEndpoint,
   replaceSecret,
-  type StoredSecret,
   updateEndpointRow,
 } from './queries.ts'
 import type { SecretBox } from './signing/secret-box.ts'
@@ -41,11 +40,7 @@ export function shownUrl(url: string): string {
 }
 
 /** A new signing secret, `whsec_` and 32 random bytes in base64, and its stored form. */
-export function makeSecret(
-  box: SecretBox,
-  orgId: string,
-  id: string,
-): { secret: string; stored: StoredSecret } {
+export function makeSecret(box: SecretBox, orgId: string, id: string) {
   const secret = `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`
   const sealed = box.seal(secret, secretContext(orgId, id))
   return { secret, stored: { sealed, hint: secret.slice(-HINT_LENGTH) } }
@@ -136,12 +131,7 @@ export async function rotateSecret(
 }
 
 /** Ends the grace period of a rotation, if one is running. Throws NOT_FOUND. */
-export async function finishRotation(
-  { inTurn }: EndpointDeps,
-  orgId: string,
-  actor: Actor,
-  id: string,
-): Promise<RotatedSecret> {
+export async function finishRotation({ inTurn }: EndpointDeps, orgId: string, actor: Actor, id: string) {
   return await inTurn(orgId, async (tx) => {
     const { url } = await getEndpoint(tx, orgId, id)
     if (await dropPreviousSecret(tx, orgId, id)) {

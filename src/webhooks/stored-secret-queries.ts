@@ -28,11 +28,7 @@ interface SecretOwner {
 }
 
 /** Counts the stored secrets of an organization, or of all, and lists the owners, once each, of those that the key does not open. */
-export async function findUnreadable(
-  sql: ISql,
-  box: Box | undefined,
-  orgId: string | null = null,
-): Promise<{ stored: number; unreadable: SecretOwner[] }> {
+export async function findUnreadable(sql: ISql, box: Box | undefined, orgId: string | null = null) {
   const rows = await sql<(SecretOwner & { endpoint: string | null; sealed: Uint8Array })[]>`
     select e.org_id as "orgId", o.slug as org, coalesce(r.kind, 'webhook') as kind, coalesce(r.id, e.id) as id,
       r.definition->>'name' as name, e.id as endpoint, e.secret as sealed

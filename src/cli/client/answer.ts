@@ -35,10 +35,7 @@ export async function fetchAnswer(url: string, init: RequestInit & { signal: Abo
 }
 
 /** All bytes of a stream; undefined as soon as there are more than `maxBytes`. */
-export async function readAtMost(
-  stream: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
-  maxBytes: number,
-): Promise<Buffer | undefined> {
+export async function readAtMost(stream: AsyncIterable<Uint8Array> | Iterable<Uint8Array>, maxBytes: number) {
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of stream) {
@@ -50,10 +47,7 @@ export async function readAtMost(
 }
 
 /** Does the same within `timeoutMs`, and throws OperatorError also when the server does not answer. */
-export async function askServer(
-  url: string,
-  { timeoutMs, ...init }: RequestInit & { timeoutMs: number },
-): Promise<Answer> {
+export async function askServer(url: string, { timeoutMs, ...init }: RequestInit & { timeoutMs: number }) {
   try {
     return await fetchAnswer(url, { ...init, signal: AbortSignal.timeout(timeoutMs) })
   } catch (error) {

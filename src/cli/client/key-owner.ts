@@ -53,11 +53,7 @@ export class Refusal extends OperatorError {
 }
 
 /** Does the same as `ask`, and throws Refusal unless the answer is a 2xx with an object. */
-export async function askOk(
-  server: Pick<Server, 'url' | 'key'>,
-  path: string,
-  body?: object,
-): Promise<Answer> {
+export async function askOk(server: Pick<Server, 'url' | 'key'>, path: string, body?: object) {
   const answer = await ask(server, path, body)
   if (answer.ok && Object.keys(bodyOf(answer)).length > 0) return answer
   const { error, code, details } = errorOf(answer)

@@ -10,10 +10,7 @@ import { deleteStateOf } from './state-files.ts'
 import { findUser } from './user.ts'
 
 /** `login`: keeps server and key when the server knows the key. Without --server that of the login before. */
-export async function login(
-  { env, json }: Context,
-  options: ServerOptions & { browser: boolean },
-): Promise<void> {
+export async function login({ env, json }: Context, options: ServerOptions & { browser: boolean }) {
   const url = findUrl(env, options)?.url ?? readLogin(env)?.server
   if (url === undefined) throw new OperatorError('give --server, as https://analytics.example.com', 2)
   warnOfPlainHttp(url)

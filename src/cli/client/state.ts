@@ -103,11 +103,7 @@ export function findKeyOwner(database: StateDatabase, server: string, keyId: str
 }
 
 /** Opens the state for a server (its address without a slash at its end) and an organization. */
-export function openState(
-  database: StateDatabase,
-  server: string,
-  organization: KeyOwner['organization'],
-): SyncState {
+export function openState(database: StateDatabase, server: string, organization: KeyOwner['organization']) {
   const { id, slug } = organization
   const [[target, tidied] = []] = database.read(
     'select id, tidied from targets where server = ? and organization = ?',

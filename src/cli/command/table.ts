@@ -120,10 +120,7 @@ interface Measured<Row> {
 }
 
 /** Leaves out and cuts columns until they fit beside the shortest bar; without bars where that is not enough. */
-function fit<Row>(
-  width: number | null,
-  all: readonly Omit<Measured<Row>, 'width'>[],
-): { shown: Measured<Row>[]; barWidth: number } {
+function fit<Row>(width: number | null, all: readonly Omit<Measured<Row>, 'width'>[]) {
   let shown = all.map((one) => ({
     ...one,
     width: Math.max(...[one.column.head, ...one.cells].map((text) => Bun.stringWidth(text))),

@@ -57,10 +57,7 @@ const USED: readonly Column<Member>[] = [
 ]
 
 /** Reads the usage of each key of the breakdown by member; undefined when the API key may not see it. */
-async function usedByMember(
-  source: Source,
-  range: Parameters,
-): Promise<Map<string | null, Used> | undefined> {
+async function usedByMember(source: Source, range: Parameters) {
   const used = new Map<string | null, Used>()
   for (let page = 1; ; page += 1) {
     const breakdown = await findBody<Breakdown>(source, '/cost/breakdown', { ...range, page: String(page) })

@@ -68,12 +68,7 @@ async function find(env: Environment, login: Login, folder: string): Promise<MyB
 }
 
 /** Asks the server and keeps the answer. Rejects when it has none in time. */
-async function ask(
-  env: Environment,
-  { server, key }: Login,
-  folder: string,
-  waitMs: number,
-): Promise<MyBudgets> {
+async function ask(env: Environment, { server, key }: Login, folder: string, waitMs: number) {
   const project = createRepositoryFinder()(folder)?.name ?? basename(folder)
   const { ok, status, text } = await fetchAnswer(
     `${server}/v1/budgets/mine?project=${encodeURIComponent(project)}`,

@@ -155,11 +155,7 @@ const section = <Row extends object>(
   ...names: readonly (keyof Row & string)[]
 ): string[] => (rows === undefined ? [] : [`${title}:`, table(rows, names, 'none')])
 
-async function withBackup<Result>(
-  file: string,
-  label: string,
-  use: (backup: OpenBackup) => Promise<Result>,
-): Promise<Result> {
+async function withBackup<Result>(file: string, label: string, use: (backup: OpenBackup) => Promise<Result>) {
   using progress = await startProgress(label, sizeOf(file))
   let read = 0
   const backup = await openBackup(file, (count) => {
@@ -170,10 +166,7 @@ async function withBackup<Result>(
   return await use(backup)
 }
 
-async function usePool<Result>(
-  target: Parameters<typeof connect>[0],
-  use: (sql: Sql) => Promise<Result>,
-): Promise<Result> {
+async function usePool<Result>(target: Parameters<typeof connect>[0], use: (sql: Sql) => Promise<Result>) {
   const sql = connect(target, { max: 1, applicationName: 'cloud-analytics restore', statementTimeoutMs: 0 })
   return await use(sql).finally(() => sql.end({ timeout: 5 }))
 }

@@ -35,10 +35,7 @@ export const runAll = (commands: readonly (readonly string[])[], env: Record<str
     .find(({ ok }) => !ok)?.reason
 
 /** Runs the commands that load a service, or says that they are to be run: the ones to run. */
-export function load(
-  commands: readonly (readonly string[])[],
-  env: Record<string, string | undefined>,
-): { loaded: boolean; run: string[] } {
+export function load(commands: readonly (readonly string[])[], env: Record<string, string | undefined>) {
   const problem = runAll(commands, env)
   if (problem === undefined) return { loaded: true, run: [] }
   const run = typed(commands)

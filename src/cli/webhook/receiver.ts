@@ -56,10 +56,7 @@ export function startReceiver(options: ReceiverOptions) {
   return { url: `http://${HOST}:${server.port}`, stop: () => server.stop(true) }
 }
 
-async function receive(
-  request: Request,
-  { secret, prefix, status: wanted, onReceived }: ReceiverOptions,
-): Promise<Response> {
+async function receive(request: Request, { secret, prefix, status: wanted, onReceived }: ReceiverOptions) {
   if (request.method !== 'POST') {
     return new Response('webhooks are sent by POST\n', { status: 405, headers: { allow: 'POST' } })
   }

@@ -57,10 +57,7 @@ export async function describeServer(tx: ISql): Promise<{ now: string; version: 
 }
 
 /** The rows of a table as the text of COPY, in the order of storage. A chunk is overwritten by the next one. */
-export async function* copyOut(
-  tx: ISql,
-  { name, columns }: Omit<StoredTable, 'bytes'>,
-): AsyncGenerator<Buffer> {
+export async function* copyOut(tx: ISql, { name, columns }: Omit<StoredTable, 'bytes'>) {
   await tx`set local synchronize_seqscans = off`
   const query = tx`copy ${tx(name)} (${tx(columns)}) to stdout`
   const stream = await query.readable()

@@ -93,11 +93,7 @@ const MAX_LATE_PINGS = 5
  * database responded. After five late pings in a row, unless all connections are busy, all of `pools`
  * reconnect. Never rejects.
  */
-export function createConnectionMonitor(
-  pools: readonly ReconnectingPool[],
-  log: Log,
-  limits = PING_LIMITS,
-): () => Promise<boolean> {
+export function createConnectionMonitor(pools: readonly ReconnectingPool[], log: Log, limits = PING_LIMITS) {
   const [first] = pools
   if (first === undefined) throw new Error('there is no pool to watch')
   const ping = createPing((statement) => statement(first.sql), limits)

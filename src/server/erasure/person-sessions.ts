@@ -28,10 +28,7 @@ export async function eraseInSessions(erasure: Erasure): Promise<number> {
  * Sessions after `after` that may have something of the person, by id; with `parts` where only these may. Packed parts say more
  * than the details, as the files of calls that failed, and no statement can search them.
  */
-async function findSessions(
-  { sql, orgId, person, traces }: Erasure,
-  after: string,
-): Promise<(Sized & { parts: string | null })[]> {
+async function findSessions({ sql, orgId, person, traces }: Erasure, after: string) {
   return await sql<(Sized & { parts: string | null })[]>`
     select s.id, octet_length(d.detail::text) as bytes, case when not m.is_traced then d.parts end as parts
     from sessions s

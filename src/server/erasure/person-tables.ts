@@ -67,10 +67,7 @@ export async function eraseInTables(erasure: Erasure) {
 }
 
 /** Finds the places of rows that may contain something of the person. Nobody waits for it. */
-async function findTraced(
-  { sql, orgId, traces }: Erasure,
-  { name, texts }: OrganizationTable,
-): Promise<Sized[]> {
+async function findTraced({ sql, orgId, traces }: Erasure, { name, texts }: OrganizationTable) {
   const columns = texts.map((column) => sql`t.${sql(column.name)}::text`)
   const matches = columns.map((column) => mayHave(sql, traces, column))
   return await sql<Sized[]>`
@@ -82,11 +79,7 @@ async function findTraced(
 }
 
 /** Rows that were moved meanwhile, perhaps to another table, are found by the next pass. */
-async function eraseInRows(
-  erasure: Erasure,
-  table: OrganizationTable,
-  places: readonly string[],
-): Promise<{ changed: number; moved: number }> {
+async function eraseInRows(erasure: Erasure, table: OrganizationTable, places: readonly string[]) {
   const { sql, orgId, person } = erasure
   return await sql.begin(async (tx) => {
     await lockHistory(tx, orgId)

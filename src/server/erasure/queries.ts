@@ -33,11 +33,7 @@ export function inBatchesOfBytes(found: readonly Sized[]): string[][] {
 }
 
 /** Returns those of these sessions that are stored, with the address of the member who has them. */
-export async function findSessions(
-  tx: ISql,
-  orgId: string,
-  ids: readonly string[],
-): Promise<{ id: string; email: string | null }[]> {
+export async function findSessions(tx: ISql, orgId: string, ids: readonly string[]) {
   return await tx<{ id: string; email: string | null }[]>`
     select s.id, coalesce(m.email, s.user_email) as email
     from sessions s
@@ -83,12 +79,7 @@ export const isExpired = (sql: ISql, firstDay: string): Fragment => sql`
   s.created_at < ${firstDay}::date::timestamp at time zone 'UTC'`
 
 /** Returns those of these sessions that are of days before `firstDay`. */
-export async function onlyExpired(
-  tx: ISql,
-  orgId: string,
-  firstDay: string,
-  ids: readonly string[],
-): Promise<string[]> {
+export async function onlyExpired(tx: ISql, orgId: string, firstDay: string, ids: readonly string[]) {
   const rows = await tx<{ id: string }[]>`
     select s.id
     from sessions s

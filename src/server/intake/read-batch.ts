@@ -29,11 +29,7 @@ interface ReadBatch {
 }
 
 /** Unpacks a body, divides it into records and prepares them, one after the other. Throws VALIDATION_ERROR. */
-export function readBatch(
-  body: PackedBody,
-  preparer: BatchPreparer,
-  options: ReadOptions,
-): Promise<ReadBatch> {
+export function readBatch(body: PackedBody, preparer: BatchPreparer, options: ReadOptions) {
   return (body.mediaType === NDJSON_TYPE ? readLines : readJson)(body, preparer, options)
 }
 

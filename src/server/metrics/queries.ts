@@ -47,10 +47,7 @@ interface ReadLimits {
 }
 
 /** Calls share one read in flight, and what it gave for `keepMs`. Undefined when it failed or is not done in time. */
-export function createCachedRead<Value>(
-  read: () => Promise<Value>,
-  { keepMs, limitMs }: ReadLimits,
-): () => Promise<Value | undefined> {
+export function createCachedRead<Value>(read: () => Promise<Value>, { keepMs, limitMs }: ReadLimits) {
   let last: { value: Value | undefined; atMs: number } | undefined
   let inFlight: Promise<Value | undefined> | undefined
   return async () => {

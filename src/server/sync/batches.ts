@@ -97,11 +97,7 @@ export function createBatches(options: BatchOptions) {
 
 export type Batches = ReturnType<typeof createBatches>
 
-async function sendValid(
-  batch: readonly PlacedRecord[],
-  before: Promise<void>,
-  options: BatchOptions,
-): Promise<RecordCounts> {
+async function sendValid(batch: readonly PlacedRecord[], before: Promise<void>, options: BatchOptions) {
   let rest = batch
   let areSessionsChecked = false
   while (rest.length > 0) {
@@ -166,10 +162,7 @@ function refusedIn(error: unknown, length: number): Map<number, string> {
   return refused
 }
 
-async function withoutInvalidSessions(
-  batch: readonly PlacedRecord[],
-  options: BatchOptions,
-): Promise<PlacedRecord[]> {
+async function withoutInvalidSessions(batch: readonly PlacedRecord[], options: BatchOptions) {
   const pricer = await options.pricer()
   const good: PlacedRecord[] = []
   for (const placed of batch) {

@@ -39,12 +39,7 @@ const MAX_ROWS = 1_000
 const MAX_CHARACTERS = 16 * 1024 * 1024
 
 /** Finds the sessions to which the member's telemetry may not be added: another member's, and those without a user. */
-export async function findForeign(
-  sql: ISql,
-  orgId: string,
-  ids: readonly string[],
-  email: string,
-): Promise<Set<string>> {
+export async function findForeign(sql: ISql, orgId: string, ids: readonly string[], email: string) {
   const rows = await sql<
     { id: string; user_id: string | null; user_email: string | null; isTold: boolean }[]
   >`
@@ -130,11 +125,7 @@ export async function listSessions(sql: ISql, orgId: string): Promise<string[]> 
 }
 
 /** The oldest rows of these sessions, and of requests; `isAll` where there are no others. */
-export async function readInbox(
-  sql: ISql,
-  orgId: string,
-  sessions: readonly string[],
-): Promise<InboxRows & { isAll: boolean }> {
+export async function readInbox(sql: ISql, orgId: string, sessions: readonly string[]) {
   const rows = await sql<
     (Omit<InboxSession, 'session' | 'parts'> & {
       id: string

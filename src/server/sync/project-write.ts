@@ -31,12 +31,7 @@ export interface Renamed {
 }
 
 /** Renames a project in one transaction, joining one of the new name. Throws OperatorError when nothing has the old one. */
-export async function renameProject(
-  sql: Sql,
-  orgId: string,
-  actor: Actor,
-  renaming: Renaming,
-): Promise<Renamed> {
+export async function renameProject(sql: Sql, orgId: string, actor: Actor, renaming: Renaming) {
   const noProject = () => new OperatorError(`there is no project ${JSON.stringify(renaming.from)}`)
   // in the sums these are not names
   if (renaming.from === '' || renaming.from === WITHOUT_PROJECT) throw noProject()

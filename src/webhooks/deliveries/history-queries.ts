@@ -53,12 +53,7 @@ function inState(sql: ISql, status: DeliveryStatus | undefined) {
 }
 
 /** A page of deliveries, newest first, and the total of one snapshot; the last page costs as much as the first. */
-export async function listDeliveries(
-  sql: ISql,
-  orgId: string,
-  endpointId: string,
-  query: DeliveryListQuery,
-): Promise<{ rows: Delivery[]; total: number }> {
+export async function listDeliveries(sql: ISql, orgId: string, endpointId: string, query: DeliveryListQuery) {
   const offset = (query.page - 1) * query.per_page
   const rows = await sql<{ total: string; item: Delivery | null }[]>`
     with days as materialized (${matchingDays(sql, orgId, endpointId, query)}),
@@ -96,12 +91,7 @@ export async function listDeliveries(
 }
 
 /** One delivery as in the list. Throws NOT_FOUND, also for one of another endpoint or organization. */
-export async function getDelivery(
-  sql: ISql,
-  orgId: string,
-  endpointId: string,
-  id: string,
-): Promise<Delivery> {
+export async function getDelivery(sql: ISql, orgId: string, endpointId: string, id: string) {
   const [row] = await sql<{ item: Delivery }[]>`
     select ${deliveryItem(sql, orgId)}
     from webhook_deliveries d

@@ -5,7 +5,6 @@ import type { Log } from '../../base/log.ts'
 import type { Sql } from '../../database/client.ts'
 import type { Change } from '../../http/queues/gate.ts'
 import { type AttemptDeps, makeAttempt } from '../attempt.ts'
-import type { AttemptResult } from '../http/attempt-result.ts'
 import { bodyOf, EVENTS, type EventName, TEST_EVENT } from '../outbox/catalogue.ts'
 import type { Attemptable } from '../outbox/claim.ts'
 import { wakeWorker } from '../outbox/events.ts'
@@ -71,11 +70,7 @@ export async function testEndpoint(
   }
 }
 
-export async function attemptTest(
-  deps: RedeliveryDeps,
-  orgId: string,
-  delivery: Attemptable,
-): Promise<AttemptResult> {
+export async function attemptTest(deps: RedeliveryDeps, orgId: string, delivery: Attemptable) {
   const { id: deliveryId, endpoint_id: endpointId, attempt } = delivery
   const result = await makeAttempt(deps, orgId, delivery)
   const { writes, retryDelaysS, log } = deps

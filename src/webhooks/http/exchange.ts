@@ -206,12 +206,7 @@ function follow(exchange: Exchange, sent: ClientRequest): void {
 }
 
 /** One request and its response, never repeated: it may have arrived. Throws when a header is invalid. */
-export function exchange(
-  options: SenderOptions,
-  agent: Agent,
-  url: URL,
-  { headers, body }: OutgoingRequest,
-): Promise<ExchangeResult> {
+export function exchange(options: SenderOptions, agent: Agent, url: URL, { headers, body }: OutgoingRequest) {
   const { promise, resolve } = Promise.withResolvers<ExchangeResult>()
   const { timeoutMs } = options
   const state: Exchange = {

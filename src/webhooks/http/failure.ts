@@ -71,10 +71,7 @@ export const POSTPONED: Failure = {
 }
 
 /** Explains why a name has no address that may be used. */
-export function lookupFailure(
-  lookup: Exclude<LookUpResult, { addresses: string[] }>,
-  timeoutMs: number,
-): Failure {
+export function lookupFailure(lookup: Exclude<LookUpResult, { addresses: string[] }>, timeoutMs: number) {
   if (lookup.problem === 'refused') return refused(refusalOf())
   // Bun does not distinguish the two
   if (lookup.code === 'ENOTFOUND' || lookup.code === 'ENODATA')

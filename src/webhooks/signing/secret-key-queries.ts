@@ -11,10 +11,7 @@ const OTHER_KEY =
   'if it is lost, `cloud-analytics webhook new-secrets --all --yes` gives each endpoint a new secret'
 
 /** The key, made when there is none. Throws OperatorError when endpoints' secrets are encrypted with another; then none is made. */
-export async function openSecretKey(
-  sql: Sql,
-  config: Pick<Config, 'secretKey' | 'dataDir'>,
-): Promise<Uint8Array> {
+export async function openSecretKey(sql: Sql, config: Pick<Config, 'secretKey' | 'dataDir'>) {
   const currentKey = findSecretKey(config)
   if (currentKey === undefined && (await hasEndpoints(sql))) throw new OperatorError(OTHER_KEY)
   const key = currentKey ?? loadSecretKey(config)

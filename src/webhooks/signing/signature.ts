@@ -79,9 +79,7 @@ function headersOf(identity: AttemptIdentity, signatures: Signatures): Record<st
 const unixSeconds = (at: Date): string => `${Math.floor(at.getTime() / 1_000)}`
 
 /** The headers of an attempt. In a rotation's grace they are by the previous secret, one beside them by the new one. */
-export function signedHeaders(
-  request: AttemptIdentity & { secret: string; previousSecret: string | null },
-): Record<string, string> {
+export function signedHeaders(request: AttemptIdentity & { secret: string; previousSecret: string | null }) {
   const { secret, previousSecret, body, eventId, at } = request
   const message = { id: eventId, timestamp: unixSeconds(at), body }
   const secrets = previousSecret === null ? [secret] : [previousSecret, secret]
