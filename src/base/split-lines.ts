@@ -1,3 +1,5 @@
+import { fieldError } from './errors.ts'
+
 // Splits a stream of bytes into lines, and cuts those that are too long.
 
 export interface Line {
@@ -24,12 +26,19 @@ export async function* splitLines(chunks: AsyncIterable<Buffer>): AsyncGenerator
   for await (const { number, bytes } of splitBytes(chunks)) yield { number, text: bytes?.toString('utf8') }
 }
 
-/** The lines of a stream of bytes. At most one line and one chunk are in memory; a chunk's buffer may be reused later. */
-export async function* splitBytes(chunks: AsyncIterable<Buffer>): AsyncGenerator<LineBytes> {
+/**
+ * The lines of a stream of bytes. At most one line and one chunk are in memory; a chunk's buffer may be reused later. Throws
+ * VALIDATION_ERROR beyond `maxLines`, blank ones included.
+ */
+export async function* splitBytes(
+  chunks: AsyncIterable<Buffer>,
+  maxLines = Number.POSITIVE_INFINITY,
+): AsyncGenerator<LineBytes> {
   let number = 1
   let parts: Buffer[] = []
   let length = 0
   const take = (end: Buffer): LineBytes => {
+    if (number > maxLines) throw fieldError('body', `must have at most ${maxLines} lines`, 'TOO_LARGE')
     const isTooLong = length + end.length > MAX_LINE_BYTES
     const whole = parts.length === 0 || isTooLong ? end : Buffer.concat([...parts, end])
     parts = []

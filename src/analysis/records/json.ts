@@ -16,15 +16,24 @@ const DECODER = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const [QUOTE, COMMA, COLON, BACKSLASH] = [0x22, 0x2c, 0x3a, 0x5c]
 const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d]
 
+interface JsonLimits {
+  depth: number
+  values: number
+  /** Fields of one object; no limit unless given. */
+  fields?: number
+}
+
 /**
- * The number of names in `text`, and the limit that it is beyond. It takes a twentieth of parsing, which builds all values: a
- * million of them take 80 to 180 MB. In invalid JSON the number may be wrong.
+ * The numbers of names and values in `text`, and the limit that it is beyond. It takes a twentieth of parsing, which builds
+ * all values: a million of them take 80 to 180 MB. In invalid JSON the numbers may be wrong.
  */
 export function scanJson(
   text: string,
-  maxDepth: number,
-  maxValues: number,
-): { names: number; beyond?: 'depth' | 'values' } {
+  limits: JsonLimits,
+): { names: number; values: number; beyond?: keyof JsonLimits } {
+  const { fields: maxFields = Number.POSITIVE_INFINITY } = limits
+  /** The fields of the object at each depth. */
+  const fields: number[] = [0]
   let depth = 0
   let values = 1
   let names = 0
@@ -35,23 +44,27 @@ export function scanJson(
       if (i === -1) break
     } else if (code === COLON) {
       names += 1
+      const count = (fields[depth] ?? 0) + 1
+      fields[depth] = count
+      if (count > maxFields) return { names, values, beyond: 'fields' }
     } else if (code === OPEN_ARRAY || code === OPEN_OBJECT) {
       depth += 1
       values += 1
-      if (depth > maxDepth) return { names, beyond: 'depth' }
+      if (depth > limits.depth) return { names, values, beyond: 'depth' }
+      fields[depth] = 0
     } else if (code === CLOSE_ARRAY || code === CLOSE_OBJECT) {
-      depth -= 1
+      depth = Math.max(0, depth - 1)
     } else if (code === COMMA) {
       values += 1
     }
-    if (values > maxValues) return { names, beyond: 'values' }
+    if (values > limits.values) return { names, values, beyond: 'values' }
   }
-  return { names }
+  return { names, values }
 }
 
 /** The number of names in `text`. Throws VALIDATION_ERROR beyond the limits. */
 function countNames(text: string, maxValues: number): number {
-  const { names, beyond } = scanJson(text, MAX_DEPTH, maxValues)
+  const { names, beyond } = scanJson(text, { depth: MAX_DEPTH, values: maxValues })
   if (beyond === 'depth') throw fieldError('body', `must be nested at most ${MAX_DEPTH} levels deep`)
   if (beyond === 'values') throw fieldError('body', `must have at most ${maxValues} values`, 'TOO_LARGE')
   return names

@@ -1,9 +1,9 @@
 import { isObject } from '../../analysis/agents/transcript/json.ts'
-import { decode, parseJson, refuseUnkept } from '../../analysis/records/json.ts'
+import { decode, parseJson, refuseUnkept, scanJson } from '../../analysis/records/json.ts'
 import { type FieldProblem, fieldError } from '../../base/errors.ts'
+import { splitBytes } from '../../base/split-lines.ts'
 import { NDJSON_TYPE, type PackedBody, unpack } from '../../http/body.ts'
 import { type BatchPreparer, type PreparedBatch, refuseTooMany } from '../sync/prepare.ts'
-import { createSplitter, nameOf, type RecordText } from './splitter.ts'
 
 // Reads the body of a sync: JSON, or NDJSON record by record.
 
@@ -11,6 +11,22 @@ import { createSplitter, nameOf, type RecordText } from './splitter.ts'
 const MAX_JSON_BYTES = 8 * 1024 * 1024
 /** Values in it: 1,000,000 take 0.2 s to parse. */
 const MAX_JSON_VALUES = 1_000_000
+
+/** Lines of NDJSON, blank ones too; see docs/sync.md. */
+const MAX_LINES = 100_000
+/** Values in all records of NDJSON. */
+const MAX_VALUES = 2_500_000
+/** Of one record in NDJSON: elements, fields and containers are values. */
+const RECORD_LIMITS = {
+  /** 30,000 would overflow the validators' stack. */
+  depth: 64,
+  values: 1_000_000,
+  /** No schema has more than 100, and `details` of an audit entry no more than 3,300. */
+  fields: 4_096,
+}
+const NOTHING = Buffer.alloc(0)
+
+const nameOf = (at: number): string => `records[${at}]`
 
 export interface ReadOptions {
   maxBytes: number
@@ -70,44 +86,61 @@ async function readLines(
   preparer: BatchPreparer,
   { maxBytes, pause, onBytes, onRecord }: ReadOptions,
 ): Promise<ReadBatch> {
-  const splitter = createSplitter()
   const numbers: number[] = []
-  const addAll = async (records: readonly RecordText[]): Promise<boolean> => {
-    for (const text of records) {
-      const { at } = text
-      onRecord(nameOf(at))
-      const record = parse(text)
-      numbers.push(at)
-      const goesOn =
-        'problems' in record
-          ? record.problems.every(preparer.refuse)
-          : await preparer.add(record.value, nameOf(at), record.text)
-      if (!goesOn) return false
+  let size = 0
+  let values = 0
+  async function* chunks() {
+    for await (const chunk of unpack(body, maxBytes)) {
+      size += chunk.length
+      await onBytes(size)
+      yield Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)
       await pause()
     }
-    return true
   }
-  let size = 0
-  for await (const chunk of unpack(body, maxBytes)) {
-    size += chunk.length
-    await onBytes(size)
-    if (!(await addAll(splitter.push(chunk)))) return { batch: await preparer.finish(), numbers }
+  for await (const { number, bytes } of splitBytes(chunks(), MAX_LINES)) {
+    const name = nameOf(number - 1)
+    onRecord(name)
+    numbers.push(number - 1)
+    refuseTooMany(numbers.length)
+    // a body is no larger than a line may be
+    const text = decode(bytes ?? NOTHING).trim()
+    const scanned = scanRecord(text, name)
+    values += scanned.values
+    if (values > MAX_VALUES) {
+      const message = `is beyond the ${MAX_VALUES} values of one request: send fewer records at a time`
+      throw fieldError(name, message, 'TOO_LARGE')
+    }
+    const record = parse(text, name, scanned.names)
+    const goesOn =
+      'problems' in record
+        ? record.problems.every(preparer.refuse)
+        : await preparer.add(record.value, name, text)
+    if (!goesOn) break
     await pause()
   }
-  await addAll(splitter.end())
+  if (numbers.length === 0) throw fieldError('body', 'must not be empty')
   return { batch: await preparer.finish(), numbers }
 }
 
+/** Counts what JSON.parse would build of a record. Throws VALIDATION_ERROR beyond the limits. */
+function scanRecord(text: string, name: string): { names: number; values: number } {
+  const { beyond, ...counts } = scanJson(text, RECORD_LIMITS)
+  const { depth, values, fields } = RECORD_LIMITS
+  if (beyond === 'depth') throw fieldError(name, `must be nested at most ${depth} levels deep`)
+  if (beyond === 'values') throw fieldError(name, `must have at most ${values} values`, 'TOO_LARGE')
+  if (beyond === 'fields') throw fieldError(name, `must have at most ${fields} fields in an object`)
+  return counts
+}
+
 /** The value of a record's text, or what is wrong with it. */
-function parse({ at, bytes }: RecordText): { value: unknown; text: string } | { problems: FieldProblem[] } {
-  const text = decode(bytes).trim()
+function parse(text: string, name: string, names: number): { value: unknown } | { problems: FieldProblem[] } {
   let value: unknown
   try {
     value = JSON.parse(text) as unknown
   } catch {
-    return { problems: [{ field: nameOf(at), message: 'must be valid JSON' }] }
+    return { problems: [{ field: name, message: 'must be valid JSON' }] }
   }
   const problems: FieldProblem[] = []
-  refuseUnkept(text, value, nameOf(at), problems)
-  return problems.length > 0 ? { problems } : { value, text }
+  refuseUnkept(text, value, name, problems, names)
+  return problems.length > 0 ? { problems } : { value }
 }

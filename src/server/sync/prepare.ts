@@ -198,7 +198,8 @@ const identityOf = ({ type, id, project_name, created_at }: SessionRecord): Sync
   created_at,
 })
 
-/** Refuses more than `most` records with 413. */
-export function refuseTooMany(count: number, most = MAX_RECORDS): void {
-  if (count > most) throw fieldError('records', `must be at most ${most} in one request`, 'TOO_LARGE')
+/** Refuses too many records with 413. */
+export function refuseTooMany(count: number): void {
+  if (count > MAX_RECORDS)
+    throw fieldError('records', `must be at most ${MAX_RECORDS} in one request`, 'TOO_LARGE')
 }

@@ -43,7 +43,34 @@ test.each([
   expect(read(text)).rejects.toMatchObject({ code, message: expect.stringContaining(message) })
 })
 
+const NDJSON = 'application/x-ndjson'
+const zeros = (count: number) => `[${'0,'.repeat(count - 1)}0]\n`
+
+test('records of NDJSON are named by their line; blank ones are no records', async () => {
+  expect(await read('\uFEFF1\n\r\n \n{"a":"\\"}"}\r\n[2]', NDJSON)).toEqual([
+    ['records[0]', 1],
+    ['records[3]', { a: '"}' }],
+    ['records[4]', [2]],
+  ])
+})
+
+test.each([
+  ['', 'VALIDATION_ERROR', 'body: must not be empty'],
+  ['\n'.repeat(100_001), 'TOO_LARGE', 'body: must have at most 100000 lines'],
+  ['0\n'.repeat(10_001), 'TOO_LARGE', 'records: must be at most 10000'],
+  [`0\n${'['.repeat(65)}`, 'VALIDATION_ERROR', 'records[1]: must be nested at most 64 levels deep'],
+  [`0\n${zeros(1_000_000)}`, 'TOO_LARGE', 'records[1]: must have at most 1000000 values'],
+  [zeros(900_000).repeat(3), 'TOO_LARGE', 'records[2]: is beyond the 2500000 values of one request'],
+  [
+    `0\n{${'"a":1,'.repeat(4_096)}"b":1}`,
+    'VALIDATION_ERROR',
+    'records[1]: must have at most 4096 fields in an object',
+  ],
+])('NDJSON %# is refused', async (text, code, message) => {
+  expect(read(text, NDJSON)).rejects.toMatchObject({ code, message: expect.stringContaining(message) })
+})
+
 test('NDJSON may be larger', async () => {
   const line = JSON.stringify({ text: 'x'.repeat(9 * 1024 * 1024) })
-  expect(await read(`${line}\n1\n`, 'application/x-ndjson')).toHaveLength(2)
+  expect(await read(`${line}\n1\n`, NDJSON)).toHaveLength(2)
 })

@@ -70,7 +70,7 @@ export function copyText(text: string): string {
 
 /** Returns the reason why a text is not parsed, although it may be JSON; undefined for one that is. */
 export function beyondLimits(text: string): string | undefined {
-  const { beyond } = scanJson(text, MAX_NESTING, MAX_VALUES)
+  const { beyond } = scanJson(text, { depth: MAX_NESTING, values: MAX_VALUES })
   if (beyond === 'depth') return `nested more than ${MAX_NESTING} levels deep`
   return beyond && `more than ${MAX_VALUES} values`
 }
