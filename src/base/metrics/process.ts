@@ -20,32 +20,28 @@ function openFiles(): { files: number | undefined } {
 /** Adds versions, memory, CPU time, open files and the event loop's lag, by a timer of 50 ms. Returns what ends the timer. */
 export function measureProcess(registry: Registry): () => void {
   const startedS = Date.now() / 1_000 - process.uptime()
-  registry.gauges(openFiles, [
-    {
-      name: 'cloud_analytics_build_info',
+  registry.gauges(openFiles, {
+    cloud_analytics_build_info: {
       help: 'Version and commit of the program, version of Bun; the value is 1.',
       labels: ['version', 'commit', 'bun'],
       of: () => [{ labels: [BUILD.version, BUILD.commit ?? '', Bun.version], value: 1 }],
     },
-    {
-      name: 'cloud_analytics_process_resident_memory_bytes',
+    cloud_analytics_process_resident_memory_bytes: {
       help: 'Resident memory of the process.',
       of: () => process.memoryUsage.rss(),
     },
-    {
-      name: 'cloud_analytics_process_start_time_seconds',
+    cloud_analytics_process_start_time_seconds: {
       help: 'Start of the process, Unix time.',
       of: () => startedS,
     },
-    { name: 'cloud_analytics_process_open_fds', help: 'Open files and sockets.', of: ({ files }) => files },
-  ])
-  registry.counts(process.cpuUsage, [
-    {
-      name: 'cloud_analytics_process_cpu_seconds_total',
+    cloud_analytics_process_open_fds: { help: 'Open files and sockets.', of: ({ files }) => files },
+  })
+  registry.counts(process.cpuUsage, {
+    cloud_analytics_process_cpu_seconds_total: {
       help: 'CPU time of all threads, user and system; PostgreSQL not included.',
       of: ({ user, system }) => (user + system) / 1e6,
     },
-  ])
+  })
   const lag = registry.histogram(
     {
       name: 'cloud_analytics_event_loop_lag_seconds',

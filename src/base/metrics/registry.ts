@@ -7,9 +7,12 @@ import { withTimeout } from '../timeout.ts'
 /** A value for each label of a metric, in the metric's order. No organization, user or id, which have no bound. */
 type LabelValues = readonly string[]
 
-/** The name and meaning of a metric. Units come last: `_seconds`, `_bytes`; counters end in `_total`. */
+/** Units come last: `_seconds`, `_bytes`; counters end in `_total`. */
+type Name = `cloud_analytics_${string}`
+
+/** The name and meaning of a metric. */
 interface Description {
-  name: `cloud_analytics_${string}`
+  name: Name
   help: string
   labels?: readonly string[]
 }
@@ -25,9 +28,11 @@ interface Sample {
 }
 
 /** A metric of a state that is read when the metrics are; without a value where it is not known now. */
-interface Gauge<State> extends Description {
+interface Gauge<State> extends Omit<Description, 'name'> {
   of: (state: State) => number | readonly Sample[] | undefined
 }
+
+type Gauges<State> = Record<Name, Gauge<State>>
 
 type Read<State> = () => State | Promise<State | undefined>
 
@@ -43,8 +48,8 @@ export function createRegistry() {
   const names = new Set<string>()
   const writers: (() => string | Promise<string>)[] = []
 
-  const declare = (descriptions: readonly Description[], write: () => string | Promise<string>) => {
-    for (const { name } of descriptions) {
+  const declare = (declared: readonly string[], write: () => string | Promise<string>) => {
+    for (const name of declared) {
       if (names.has(name)) throw new Error(`the metric ${name} is declared twice`)
       names.add(name)
     }
@@ -59,7 +64,7 @@ export function createRegistry() {
   ) => {
     const children = new Map<string, { labels: LabelValues; child: Child }>()
     declare(
-      [description],
+      [description.name],
       () =>
         head(type, description) +
         [...children.values()].map(({ labels, child }) => linesOf(child, labels)).join(''),
@@ -68,18 +73,19 @@ export function createRegistry() {
       return children.getOrInsertComputed(labels.join('\0'), () => ({ labels, child: make() })).child
     }
   }
-  const sampled = <State>(type: Type, read: Read<State>, gauges: readonly Gauge<State>[]) =>
-    declare(gauges, async () => {
+  const sampled = <State>(type: Type, read: Read<State>, gauges: Gauges<State>) =>
+    declare(Object.keys(gauges), async () => {
       const reading = Promise.try(read).catch(() => undefined)
       const state = await withTimeout(reading, READ_LIMIT_MS, undefined)
       if (state === undefined) return ''
-      const textOf = ({ of, ...description }: Gauge<State>): string => {
+      const textOf = ([name, { of, ...meaning }]: [string, Gauge<State>]): string => {
+        const description = { name, ...meaning }
         const value = of(state) ?? []
         const samples: readonly Sample[] = typeof value === 'number' ? [{ value }] : value
         const lines = samples.map((one) => line(description, one.labels, one.value))
         return lines.length === 0 ? '' : head(type, description) + lines.join('')
       }
-      return gauges.map(textOf).join('')
+      return Object.entries(gauges).map(textOf).join('')
     })
 
   return {
@@ -95,9 +101,9 @@ export function createRegistry() {
         (histogram, labels) => histogramLines(description, bounds, labels, histogram),
       ),
     /** Values of the state that `read` gives when the metrics are asked for; left out when it rejects, has none or takes too long. */
-    gauges: <State>(read: Read<State>, gauges: readonly Gauge<State>[]) => sampled('gauge', read, gauges),
+    gauges: <State>(read: Read<State>, gauges: Gauges<State>) => sampled('gauge', read, gauges),
     /** Does the same as `gauges` for counts that only grow and that another part keeps. */
-    counts: <State>(read: Read<State>, counts: readonly Gauge<State>[]) => sampled('counter', read, counts),
+    counts: <State>(read: Read<State>, counts: Gauges<State>) => sampled('counter', read, counts),
     /** All metrics as text, within READ_LIMIT_MS; never rejects. */
     async text(): Promise<string> {
       return (await Promise.all(writers.map((write) => write()))).join('')
@@ -149,7 +155,7 @@ function histogramLines(
   return [...buckets, ...rest, line({ name: `${name}_count`, labels: names }, labels, below)].join('')
 }
 
-const head = (type: Type, { name, help }: Description): string =>
+const head = (type: Type, { name, help }: { name: string; help: string }): string =>
   `# HELP ${name} ${help.replaceAll('\\', '\\\\').replaceAll('\n', '\\n')}\n# TYPE ${name} ${type}\n`
 
 function line(

@@ -76,46 +76,35 @@ export function measureCaches(registry: Registry, caches: Record<string, { size(
   const labels = ['cache']
   const samplesOf = (field: keyof CacheState) => () =>
     Object.entries(caches).map(([name, cache]) => ({ labels: [name], value: cache.size()[field] }))
-  registry.counts(
-    () => caches,
-    [
-      {
-        name: 'cloud_analytics_response_cache_hits_total',
-        help: 'Responses that were in memory, or computed for another request at the time.',
-        labels,
-        of: samplesOf('hits'),
-      },
-      {
-        name: 'cloud_analytics_response_cache_misses_total',
-        help: 'Responses that were computed.',
-        labels,
-        of: samplesOf('misses'),
-      },
-    ],
-  )
-  registry.gauges(
-    () => caches,
-    [
-      {
-        name: 'cloud_analytics_response_cache_bytes',
-        help: 'Bytes taken by the responses in memory.',
-        labels,
-        of: samplesOf('bytes'),
-      },
-      {
-        name: 'cloud_analytics_response_cache_responses',
-        help: 'Responses in memory.',
-        labels,
-        of: samplesOf('responses'),
-      },
-    ],
-  )
+  registry.counts(() => caches, {
+    cloud_analytics_response_cache_hits_total: {
+      help: 'Responses that were in memory, or computed for another request at the time.',
+      labels,
+      of: samplesOf('hits'),
+    },
+    cloud_analytics_response_cache_misses_total: {
+      help: 'Responses that were computed.',
+      labels,
+      of: samplesOf('misses'),
+    },
+  })
+  registry.gauges(() => caches, {
+    cloud_analytics_response_cache_bytes: {
+      help: 'Bytes taken by the responses in memory.',
+      labels,
+      of: samplesOf('bytes'),
+    },
+    cloud_analytics_response_cache_responses: {
+      help: 'Responses in memory.',
+      labels,
+      of: samplesOf('responses'),
+    },
+  })
 }
 
 export function measureReads(registry: Registry, load: () => { running: number; waiting: number }): void {
-  registry.gauges(load, [
-    {
-      name: 'cloud_analytics_reads',
+  registry.gauges(load, {
+    cloud_analytics_reads: {
       help: 'Reads of requests, by whether they have a connection or wait for one.',
       labels: ['state'],
       of: ({ running, waiting }) => [
@@ -123,22 +112,20 @@ export function measureReads(registry: Registry, load: () => { running: number; 
         { labels: ['waiting'], value: waiting },
       ],
     },
-  ])
+  })
 }
 
 export function measureReadiness(registry: Registry, read: () => Promise<Record<string, string>>): void {
-  registry.gauges(read, [
-    {
-      name: 'cloud_analytics_ready',
+  registry.gauges(read, {
+    cloud_analytics_ready: {
       help: 'Whether a part is well, 1 or 0, as /ready says.',
       labels: ['part'],
       of: (parts) =>
         Object.entries(parts).map(([part, state]) => ({ labels: [part], value: Number(state === 'ok') })),
     },
-    {
-      name: 'cloud_analytics_database_up',
+    cloud_analytics_database_up: {
       help: 'Whether the database answers within 2 s, 1 or 0.',
       of: ({ database }) => Number(database === 'ok'),
     },
-  ])
+  })
 }

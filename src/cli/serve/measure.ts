@@ -19,26 +19,20 @@ export function measureBackups(
   const counters = { made: results('made'), failed: results('failed') }
   // the note for doctor may not be writable either, where the disk is full
   let last: BackupResult | undefined
-  registry.gauges(
-    () => ({ newest: newestBackup(folder) }),
-    [
-      {
-        name: 'cloud_analytics_backup_last_success_timestamp_seconds',
-        help: 'Time of the newest backup in BACKUP_DIR, Unix time; missing before the first.',
-        of: ({ newest }) => newest,
-      },
-      {
-        name: 'cloud_analytics_backup_failed',
-        help: 'Whether the last backup failed, 1 or 0, also before a restart; doctor says why.',
-        of: () => Number(last === 'failed' || findFailure(config.dataDir) !== undefined),
-      },
-      {
-        name: 'cloud_analytics_backup_every_seconds',
-        help: 'BACKUP_EVERY, the time between two backups.',
-        of: () => everyS,
-      },
-    ],
-  )
+  registry.gauges(() => ({ newest: newestBackup(folder) }), {
+    cloud_analytics_backup_last_success_timestamp_seconds: {
+      help: 'Time of the newest backup in BACKUP_DIR, Unix time; missing before the first.',
+      of: ({ newest }) => newest,
+    },
+    cloud_analytics_backup_failed: {
+      help: 'Whether the last backup failed, 1 or 0, also before a restart; doctor says why.',
+      of: () => Number(last === 'failed' || findFailure(config.dataDir) !== undefined),
+    },
+    cloud_analytics_backup_every_seconds: {
+      help: 'BACKUP_EVERY, the time between two backups.',
+      of: () => everyS,
+    },
+  })
   return (result) => {
     last = result
     counters[result].add()
@@ -68,21 +62,16 @@ function spacesOf(folders: Record<string, string>) {
 
 /** Adds the file systems of the folders, by what is in them. Read on each scrape: a call of the system, no disk access. */
 export function measureDisks(registry: Registry, folders: Record<string, string>): void {
-  registry.gauges(
-    () => spacesOf(folders),
-    [
-      {
-        name: 'cloud_analytics_disk_free_bytes',
-        help: 'Free space of the file system of a folder: data is DATA_DIR, backups is BACKUP_DIR.',
-        labels: ['folder'],
-        of: (spaces) => spaces.map(({ labels, free }) => ({ labels, value: free })),
-      },
-      {
-        name: 'cloud_analytics_disk_size_bytes',
-        help: 'Size of the file system of a folder.',
-        labels: ['folder'],
-        of: (spaces) => spaces.map(({ labels, size }) => ({ labels, value: size })),
-      },
-    ],
-  )
+  registry.gauges(() => spacesOf(folders), {
+    cloud_analytics_disk_free_bytes: {
+      help: 'Free space of the file system of a folder: data is DATA_DIR, backups is BACKUP_DIR.',
+      labels: ['folder'],
+      of: (spaces) => spaces.map(({ labels, free }) => ({ labels, value: free })),
+    },
+    cloud_analytics_disk_size_bytes: {
+      help: 'Size of the file system of a folder.',
+      labels: ['folder'],
+      of: (spaces) => spaces.map(({ labels, size }) => ({ labels, value: size })),
+    },
+  })
 }

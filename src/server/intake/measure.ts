@@ -57,16 +57,12 @@ export function measureIntake(registry: Registry, intake: Intake): Intake {
   // known from the start, so that the first one is an increase
   for (const result of REQUEST_RESULTS) requests(result)
   let lastStoredMs: number | undefined
-  registry.gauges(
-    () => ({ lastStoredMs }),
-    [
-      {
-        name: 'cloud_analytics_intake_last_stored_timestamp_seconds',
-        help: 'When a request to write records was last stored, Unix time; missing before the first one.',
-        of: ({ lastStoredMs }) => lastStoredMs && lastStoredMs / 1_000,
-      },
-    ],
-  )
+  registry.gauges(() => ({ lastStoredMs }), {
+    cloud_analytics_intake_last_stored_timestamp_seconds: {
+      help: 'When a request to write records was last stored, Unix time; missing before the first one.',
+      of: ({ lastStoredMs }) => lastStoredMs && lastStoredMs / 1_000,
+    },
+  })
   return {
     ...intake,
     async submit(request, signal) {

@@ -14,7 +14,7 @@ test('counters, gauges and histograms as text', async () => {
   requests('2', 'b')
   const seconds = registry.histogram({ name: 'cloud_analytics_b_seconds', help: 'B.' }, [0.1, 1])()
   for (const value of [0.1, 0.5, 2, 3]) seconds.observe(value)
-  registry.gauges(() => 1.5, [{ name: 'cloud_analytics_c_bytes', help: 'C.', of: (value) => value }])
+  registry.gauges(() => 1.5, { cloud_analytics_c_bytes: { help: 'C.', of: (value) => value } })
   expect(await registry.text()).toBe(`# HELP cloud_analytics_a_total A.
 # TYPE cloud_analytics_a_total counter
 cloud_analytics_a_total{x="1",y="b"} 3
@@ -38,10 +38,7 @@ test('texts are escaped, and read as they were', async () => {
   registry
     .counter({ name: 'cloud_analytics_x_total', help: `H ${text}`, labels: ['l', 'm'] })(text, '')
     .add()
-  registry.gauges(
-    () => Number.POSITIVE_INFINITY,
-    [{ name: 'cloud_analytics_y', help: 'Y.', of: (value) => value }],
-  )
+  registry.gauges(() => Number.POSITIVE_INFINITY, { cloud_analytics_y: { help: 'Y.', of: (value) => value } })
   const written = await registry.text()
   expect(written.split('\n')[0]).toBe('# HELP cloud_analytics_x_total H a"b\\\\n\\nc},{=é')
   const samples = [
@@ -55,7 +52,7 @@ test('texts are escaped, and read as they were', async () => {
 test('a name is declared once; what cannot be read is left out', async () => {
   const registry = createRegistry()
   const name = 'cloud_analytics_z'
-  registry.gauges(() => Promise.reject(new Error('no database')), [{ name, help: 'Z.', of: () => 1 }])
+  registry.gauges(() => Promise.reject(new Error('no database')), { [name]: { help: 'Z.', of: () => 1 } })
   expect(() => registry.counter({ name, help: 'Z.' })).toThrow('declared twice')
   expect(await registry.text()).toBe('')
 })
@@ -63,8 +60,8 @@ test('a name is declared once; what cannot be read is left out', async () => {
 test('a scrape ends though a source of values never answers', async () => {
   const registry = createRegistry()
   const never = new Promise<never>(() => {})
-  registry.gauges(() => never, [{ name: 'cloud_analytics_never', help: 'N.', of: () => 1 }])
-  registry.gauges(() => 1, [{ name: 'cloud_analytics_known', help: 'K.', of: (value) => value }])
+  registry.gauges(() => never, { cloud_analytics_never: { help: 'N.', of: () => 1 } })
+  registry.gauges(() => 1, { cloud_analytics_known: { help: 'K.', of: (value) => value } })
   expect([...parseExposition(await registry.text()).keys()]).toEqual(['cloud_analytics_known'])
 }, 60_000)
 
