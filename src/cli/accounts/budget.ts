@@ -36,14 +36,11 @@ async function show(context: Context, { org }: { org: string }): Promise<void> {
   await printResult(context.json, budgets, table(rows, ['month', 'limit', 'currency', 'of'], 'no budget'))
 }
 
-const nameOf = ({ project, member, team }: NamedScope): string | undefined =>
-  project != null
-    ? `project ${project}`
-    : member != null
-      ? `member ${member}`
-      : team
-        ? `team ${team}`
-        : undefined
+function nameOf({ project, member, team }: NamedScope): string | undefined {
+  if (project != null) return `project ${project}`
+  if (member != null) return `member ${member}`
+  return team ? `team ${team}` : undefined
+}
 
 type SetOptions = { org: string; limit: string; month?: string } & NamedScope
 

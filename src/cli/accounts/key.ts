@@ -77,15 +77,8 @@ export function addKey(program: CliCommand): void {
     .run(revoke)
 }
 
-interface CreateOptions {
-  org: string
-  name: string
-  scopes?: string
-  expires?: string
-  member?: string
-  ingest?: true
-  agent?: TelemetryAgent
-}
+type CreateOptions = Record<'org' | 'name', string> &
+  Partial<Record<'scopes' | 'expires' | 'member', string>> & { ingest?: true; agent?: TelemetryAgent }
 
 async function create(context: Context, options: CreateOptions): Promise<void> {
   const { org, name, scopes, expires, member, ingest, agent } = options

@@ -56,16 +56,9 @@ it: member add --id.`)
     .run(erase)
 }
 
-interface AddOptions {
-  org: string
-  email: string
-  name: string
-  role: string
-  team?: string
-  id?: string
-  alias?: string[]
-  removeAlias?: string[]
-}
+type AddOptions = Record<'org' | 'email' | 'name' | 'role', string> &
+  Partial<Record<'team' | 'id', string>> &
+  Partial<Record<'alias' | 'removeAlias', string[]>>
 
 async function add(
   context: Context,

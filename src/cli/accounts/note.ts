@@ -1,11 +1,9 @@
-import { inOrganization } from '../../database/org-lock.ts'
 import { addNote, deleteNote } from '../../features/notes/changes.ts'
 import { listNotes } from '../../features/notes/queries.ts'
-import { commandLineActor } from '../command/actor.ts'
 import type { CliCommand } from '../command/cli-command.ts'
-import { type Args, type Context, withOrganization } from '../command/context.ts'
+import type { Args, Context } from '../command/context.ts'
 import { printResult } from '../command/output.ts'
-import { listed } from './listed.ts'
+import { change, listed } from './listed.ts'
 
 export function addNotes(program: CliCommand): void {
   const note = program.add('note', 'notes of days, which stand in the charts').alias('notes')
@@ -34,15 +32,11 @@ async function add(
   const scope = { ...(project !== undefined && { project }), ...(team !== undefined && { team }) }
   const note = { day, text, ...scope }
   checkUsage({ type: 'note', id: 'note_new', ...note })
-  const added = await withOrganization(context, org, (sql, orgId) =>
-    inOrganization(sql, orgId, (tx) => addNote(tx, orgId, commandLineActor(), note)),
-  )
+  const added = await change(context, org, (tx, orgId, actor) => addNote(tx, orgId, actor, note))
   await printResult(context.json, added, `${added.id} on ${day}`)
 }
 
 async function remove(context: Context, { org }: { org: string }, [id]: Args): Promise<void> {
-  await withOrganization(context, org, (sql, orgId) =>
-    inOrganization(sql, orgId, (tx) => deleteNote(tx, orgId, commandLineActor(), id)),
-  )
+  await change(context, org, (tx, orgId, actor) => deleteNote(tx, orgId, actor, id))
   await printResult(context.json, { deleted: id }, `${id} is deleted`)
 }

@@ -2,12 +2,11 @@ import { findZone } from '../../accounts/organizations/zone-queries.ts'
 import { dayOf } from '../../base/dates.ts'
 import { OperatorError } from '../../base/errors.ts'
 import type { Sql } from '../../database/client.ts'
-import { inOrganization } from '../../database/org-lock.ts'
 import { commandLineActor } from '../command/actor.ts'
 import type { CliCommand } from '../command/cli-command.ts'
 import { type Args, type Context, withOrganization } from '../command/context.ts'
 import { printResult } from '../command/output.ts'
-import { listed } from './listed.ts'
+import { change, listed } from './listed.ts'
 
 /** The columns of `plan import`, and what else they are called. */
 const COLUMNS = [
@@ -76,20 +75,12 @@ const readPlans = async (sql: Sql, orgId: string) =>
     .listPlanRecords(sql, orgId)
     .then((plans) => plans.map(({ type: _type, ...plan }) => plan))
 
-interface SetOptions {
-  org: string
-  vendor: string
-  plan: string
-  member?: string
-  from?: string
-  to?: string
-  price: string
-  quantity?: string
-  currency?: string
-  usdRate?: string
-  includedCredits?: string
-  replace?: true
-}
+type SetOptions = Record<'org' | 'vendor' | 'plan' | 'price', string> &
+  Partial<
+    Record<'member' | 'from' | 'to' | 'quantity' | 'currency' | 'usdRate' | 'includedCredits', string>
+  > & {
+    replace?: true
+  }
 
 /** The fields of a plan by their texts; what is empty is not given. */
 const fieldsOf = (texts: Readonly<Record<string, string | undefined>>) =>
@@ -117,19 +108,6 @@ async function set(context: Context, options: SetOptions): Promise<void> {
   })
   await printResult(context.json, plan, `${plan.id}: ${plan.plan} from ${plan.from} on`)
 }
-
-const change = <Result>(
-  context: Context,
-  org: string,
-  work: (
-    tx: Parameters<Parameters<typeof inOrganization>[2]>[0],
-    orgId: string,
-    actor: ReturnType<typeof commandLineActor>,
-  ) => Promise<Result>,
-): Promise<Result> =>
-  withOrganization(context, org, (sql, orgId) =>
-    inOrganization(sql, orgId, (tx) => work(tx, orgId, commandLineActor())),
-  ) as Promise<Result>
 
 async function end(context: Context, { org, to }: { org: string; to: string }, [id]: Args): Promise<void> {
   const { isDate } = await import('../../base/dates.ts')

@@ -2,13 +2,12 @@ import { findZone } from '../../accounts/organizations/zone-queries.ts'
 import { refuseUnlessValid } from '../../analysis/records/problems.ts'
 import { dayOf } from '../../base/dates.ts'
 import { ApiError, OperatorError } from '../../base/errors.ts'
-import { inOrganization } from '../../database/org-lock.ts'
 import { addEffect } from '../../features/effects/changes.ts'
 import { type Effect, NewEffect } from '../../features/effects/model.ts'
+import { change } from '../accounts/listed.ts'
 import { askOk } from '../client/key-owner.ts'
 import { getServer, type OrgOptions, type ServerOptions, serverUnlessOrg } from '../client/server.ts'
-import { commandLineActor } from '../command/actor.ts'
-import { type Args, type Context, withOrganization } from '../command/context.ts'
+import type { Args, Context } from '../command/context.ts'
 import { parseVisible, printResult, printText } from '../command/output.ts'
 
 // `effects add` and `effects arm`.
@@ -32,13 +31,10 @@ export async function addChange(context: Context, options: AddOptions, [name]: A
     refuseUnlessValid(NewEffect, body)
     const added =
       server === undefined
-        ? await withOrganization(context, org ?? '', async (sql, orgId) => ({
-            id: await inOrganization(sql, orgId, async (tx) => {
-              const today = dayOf(new Date(), await findZone(tx, orgId))
-              return await addEffect(tx, orgId, commandLineActor(), body as NewEffect, today)
-            }),
-            name,
-          }))
+        ? await change(context, org ?? '', async (tx, orgId, actor) => {
+            const today = dayOf(new Date(), await findZone(tx, orgId))
+            return { id: await addEffect(tx, orgId, actor, body as NewEffect, today), name }
+          })
         : parseVisible<Effect>((await askOk(server, '/effects', body)).text)
     await printResult(context.json, added, `${added.id}: ${name}`)
   } catch (error) {

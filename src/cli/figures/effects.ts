@@ -53,35 +53,27 @@ export const showEffect = (context: Context, options: OrgOptions, [id]: Args) =>
 
 function linesOf(effect: Effect): string[] {
   const { evidence, measure, weeks, changed, others, clusters, money: made, placebo, compared_share } = effect
-  const row = (name: string, text: string) => `${(name && `${name}:`).padEnd(12)} ${text}`
+  const { visible_rise: rise, visible_fall: fall } = effect
+  const visible = (change: number | null) => saidChange(effect, change).slice(1)
   const parts = Object.entries(made?.parts ?? {}).filter(([, dollars]) => dollars !== 0)
+  const rows: [name: string, text: string | null][] = [
+    ['verdict', saidVerdict(effect)],
+    ['effect', [saidChange(effect, effect.effect), saidRange(effect)].filter(Boolean).join(', ')],
+    ['measure', `${measure.replaceAll('_', ' ')}, ${evidence.replaceAll('_', ' ')}`],
+    ['weeks', weeks && `${weeks.before} before, ${weeks.after} after`],
+    ['who', `${changed} changed, ${others} others`],
+    ['clusters', clusters && `${clusters.changed} and ${clusters.others}, by ${clusters.by}`],
+    ['visible', rise === null ? null : `a rise of ${visible(rise)}, or a fall of ${visible(fall)}`],
+    ['before', placebo && `${saidChange(effect, placebo.effect)}, where nothing must be`],
+    ['money', made && `${money(made.extra)} of ${money(made.compared)} after the change`],
+    ...parts.map(([part, dollars]): [string, string] => [
+      '',
+      `${part.replaceAll('_', ' ')} ${money(dollars)}`,
+    ]),
+    ['compared', compared_share === null ? null : `${percent(compared_share)} of the cost of who changed`],
+  ]
   return [
-    row('verdict', saidVerdict(effect)),
-    row('effect', [saidChange(effect, effect.effect), saidRange(effect)].filter(Boolean).join(', ')),
-    row('measure', `${measure.replaceAll('_', ' ')}, ${evidence.replaceAll('_', ' ')}`),
-    ...(weeks === null ? [] : [row('weeks', `${weeks.before} before, ${weeks.after} after`)]),
-    row('who', `${changed} changed, ${others} others`),
-    ...(clusters === null
-      ? []
-      : [row('clusters', `${clusters.changed} and ${clusters.others}, by ${clusters.by}`)]),
-    ...(effect.visible_rise === null
-      ? []
-      : [
-          row(
-            'visible',
-            `a rise of ${saidChange(effect, effect.visible_rise).slice(1)}, or a fall of ${saidChange(effect, effect.visible_fall).slice(1)}`,
-          ),
-        ]),
-    ...(placebo === null
-      ? []
-      : [row('before', `${saidChange(effect, placebo.effect)}, where nothing must be`)]),
-    ...(made === null
-      ? []
-      : [row('money', `${money(made.extra)} of ${money(made.compared)} after the change`)]),
-    ...parts.map(([part, dollars]) => row('', `${part.replaceAll('_', ' ')} ${money(dollars)}`)),
-    ...(compared_share === null
-      ? []
-      : [row('compared', `${percent(compared_share)} of the cost of who changed`)]),
+    ...rows.flatMap(([name, text]) => (text === null ? [] : `${(name && `${name}:`).padEnd(12)} ${text}`)),
     ...(evidence === 'assigned' ? [] : ['', NOT_ASSIGNED]),
   ]
 }

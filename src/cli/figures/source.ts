@@ -72,14 +72,11 @@ export const figure =
         })
       }
       const { org = '' } = options
-      await withOrganization(context, org, (sql, orgId) =>
-        findZone(sql, orgId).then((zone) =>
-          show(
-            { words: ` --org ${shellWord(org)}`, get: (asked) => localBody(context, sql, orgId, asked) },
-            zone,
-          ),
-        ),
-      )
+      const words = ` --org ${shellWord(org)}`
+      await withOrganization(context, org, async (sql, orgId) => {
+        const get = (asked: string) => localBody(context, sql, orgId, asked)
+        await show({ words, get }, await findZone(sql, orgId))
+      })
     } catch (error) {
       const { details } =
         error instanceof ApiError ? error.options : error instanceof Refusal ? error : { details: undefined }

@@ -73,8 +73,6 @@ function othersText(used: ReadonlyMap<string | null, Used>, members: readonly Me
   const others = [...used].filter(([key]) => !ids.has(key)).map(([, item]) => item)
   if (others.length === 0) return ''
   const sum = (of: (item: Used) => number) => others.reduce((all, item) => all + of(item), 0)
-  return ` Of no member: ${counted(
-    sum((item) => item.sessions),
-    'session',
-  )}, ${money(sum((item) => item.cost))}.`
+  const sessions = sum((item) => item.sessions)
+  return ` Of no member: ${counted(sessions, 'session')}, ${money(sum((item) => item.cost))}.`
 }

@@ -121,39 +121,20 @@ function untrusted(file: string, signature: Signature, here: Uint8Array | undefi
 }
 
 /** The tables of what `Ways` has, of a backup that has to be looked at; `fate`: what becomes of sign-ins. */
-const wayLines = (ways: Ways, fate: string): string[] => {
-  const { api_keys, people, destinations, sessions, invitations, devices } = ways
-  return [
-    ...section(
-      'API keys that work once it is restored; revoke those that you do not know',
-      api_keys,
-      ...(['id', 'name', 'scopes', 'organization'] as const),
-    ),
-    ...section(
-      'People who can sign in once it is restored; remove those that you do not know, and invite the others anew',
-      people,
-      ...(['email', 'role', 'signs_in_by', 'organization'] as const),
-    ),
-    ...section(
-      'Destinations that are sent data; delete those that you do not know',
-      destinations,
-      ...(['id', 'url', 'enabled', 'organization'] as const),
-    ),
-    ...section(
-      `Sessions of browsers; ${fate}`,
-      sessions,
-      ...(['email', 'role', 'sessions', 'organization'] as const),
-    ),
-    ...section(`Invitations; ${fate}`, invitations, ...(['email', 'role', 'organization'] as const)),
-    ...section(`Approved devices; ${fate}`, devices, ...(['name', 'email', 'organization'] as const)),
-  ]
-}
+const wayLines = (ways: Ways, fate: string): string[] => [
+  ...section('API keys that work once it is restored; revoke those that you do not know', ways.api_keys),
+  ...section(
+    'People who can sign in once it is restored; remove those that you do not know, and invite the others anew',
+    ways.people,
+  ),
+  ...section('Destinations that are sent data; delete those that you do not know', ways.destinations),
+  ...section(`Sessions of browsers; ${fate}`, ways.sessions),
+  ...section(`Invitations; ${fate}`, ways.invitations),
+  ...section(`Approved devices; ${fate}`, ways.devices),
+]
 
-const section = <Row extends object>(
-  title: string,
-  rows: readonly Row[] | undefined,
-  ...names: readonly (keyof Row & string)[]
-): string[] => (rows === undefined ? [] : [`${title}:`, table(rows, names, 'none')])
+const section = (title: string, rows: readonly Record<string, unknown>[] | undefined): string[] =>
+  rows === undefined ? [] : [`${title}:`, table(rows, Object.keys(rows[0] ?? {}), 'none')]
 
 async function withBackup<Result>(file: string, label: string, use: (backup: OpenBackup) => Promise<Result>) {
   using progress = await startProgress(label, sizeOf(file))

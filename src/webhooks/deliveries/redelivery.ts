@@ -1,8 +1,8 @@
-import { type Actor, recordEntries } from '../../accounts/audit-log/append.ts'
+import { type Actor, type NewEntry, recordEntries } from '../../accounts/audit-log/append.ts'
 import { microsOf, timestampOf } from '../../base/dates.ts'
 import { validationError } from '../../base/errors.ts'
 import type { Log } from '../../base/log.ts'
-import type { Sql } from '../../database/client.ts'
+import type { ISql, Sql } from '../../database/client.ts'
 import type { Change } from '../../http/queues/gate.ts'
 import { type AttemptDeps, makeAttempt } from '../attempt.ts'
 import { bodyOf, EVENTS, type EventName, TEST_EVENT } from '../outbox/catalogue.ts'
@@ -78,6 +78,12 @@ export async function attemptTest(deps: RedeliveryDeps, orgId: string, delivery:
   return result
 }
 
+/** Records what made deliveries due, and wakes the worker. */
+async function noteDue(tx: ISql, orgId: string, actor: Actor, entry: NewEntry): Promise<void> {
+  await recordEntries(tx, orgId, actor, [entry])
+  await wakeWorker(tx, orgId)
+}
+
 /** Makes a delivery due now: a finished one gets one more attempt, a waiting one keeps its retries. Throws NOT_FOUND. */
 export async function redeliver(
   { inTurn }: Pick<RedeliveryDeps, 'inTurn'>,
@@ -88,11 +94,8 @@ export async function redeliver(
 ): Promise<Delivery> {
   return await inTurn(orgId, async (tx) => {
     await getEndpoint(tx, orgId, endpointId)
-    if (await redeliverOne(tx, orgId, endpointId, id)) {
-      const details = { ids: [endpointId, id] }
-      await recordEntries(tx, orgId, actor, [{ action: 'webhook.redelivered', details }])
-      await wakeWorker(tx, orgId)
-    }
+    if (await redeliverOne(tx, orgId, endpointId, id))
+      await noteDue(tx, orgId, actor, { action: 'webhook.redelivered', details: { ids: [endpointId, id] } })
     return await getDelivery(tx, orgId, endpointId, id)
   })
 }
@@ -107,11 +110,8 @@ export async function retryAll(
   return await inTurn(orgId, async (tx) => {
     await getEndpoint(tx, orgId, endpointId)
     const count = await retryWaiting(tx, orgId, endpointId)
-    if (count > 0) {
-      const details = { ids: [endpointId], count }
-      await recordEntries(tx, orgId, actor, [{ action: 'webhook.retried', details }])
-      await wakeWorker(tx, orgId)
-    }
+    if (count > 0)
+      await noteDue(tx, orgId, actor, { action: 'webhook.retried', details: { ids: [endpointId], count } })
     return { count }
   })
 }
@@ -145,11 +145,8 @@ export async function recover(
   return await deps.inTurn(orgId, async (tx) => {
     await getEndpoint(tx, orgId, endpointId)
     const count = await redeliverSpan(tx, orgId, endpointId, span)
-    if (count > 0) {
-      const details = { ids: [endpointId], since: span.since, until: span.until, count }
-      await recordEntries(tx, orgId, actor, [{ action: 'webhook.recovered', details }])
-      await wakeWorker(tx, orgId)
-    }
+    const details = { ids: [endpointId], ...span, count }
+    if (count > 0) await noteDue(tx, orgId, actor, { action: 'webhook.recovered', details })
     return { count }
   })
 }
