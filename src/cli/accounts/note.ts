@@ -1,9 +1,9 @@
 import { addNote, deleteNote } from '../../features/notes/changes.ts'
 import { listNotes } from '../../features/notes/queries.ts'
 import type { CliCommand } from '../command/cli-command.ts'
-import type { Args, Context } from '../command/context.ts'
+import { type Args, type Context, changeOrganization } from '../command/context.ts'
 import { printResult } from '../command/output.ts'
-import { change, listed } from './listed.ts'
+import { listed } from './listed.ts'
 
 export function addNotes(program: CliCommand): void {
   const note = program.add('note', 'notes of days, which stand in the charts').alias('notes')
@@ -32,11 +32,11 @@ async function add(
   const scope = { ...(project !== undefined && { project }), ...(team !== undefined && { team }) }
   const note = { day, text, ...scope }
   checkUsage({ type: 'note', id: 'note_new', ...note })
-  const added = await change(context, org, (tx, orgId, actor) => addNote(tx, orgId, actor, note))
+  const added = await changeOrganization(context, org, (tx, orgId, actor) => addNote(tx, orgId, actor, note))
   await printResult(context.json, added, `${added.id} on ${day}`)
 }
 
 async function remove(context: Context, { org }: { org: string }, [id]: Args): Promise<void> {
-  await change(context, org, (tx, orgId, actor) => deleteNote(tx, orgId, actor, id))
+  await changeOrganization(context, org, (tx, orgId, actor) => deleteNote(tx, orgId, actor, id))
   await printResult(context.json, { deleted: id }, `${id} is deleted`)
 }

@@ -4,9 +4,9 @@ import { OperatorError } from '../../base/errors.ts'
 import type { Sql } from '../../database/client.ts'
 import { commandLineActor } from '../command/actor.ts'
 import type { CliCommand } from '../command/cli-command.ts'
-import { type Args, type Context, withOrganization } from '../command/context.ts'
+import { type Args, type Context, changeOrganization, withOrganization } from '../command/context.ts'
 import { printResult } from '../command/output.ts'
-import { change, listed } from './listed.ts'
+import { listed } from './listed.ts'
 
 /** The columns of `plan import`, and what else they are called. */
 const COLUMNS = [
@@ -102,7 +102,7 @@ async function set(context: Context, options: SetOptions): Promise<void> {
     ...{ from, price_month: price, usd_rate: usdRate, included_credits: includedCredits },
   })
   checkUsage({ type: 'plan', from: '2026-01-01', ...fields })
-  const plan = await change(context, org, async (tx, orgId, actor) => {
+  const plan = await changeOrganization(context, org, async (tx, orgId, actor) => {
     const today = dayOf(new Date(), await findZone(tx, orgId))
     return await createPlan(tx, orgId, actor, { from: today, ...fields } as never, replace === true)
   })
@@ -113,13 +113,15 @@ async function end(context: Context, { org, to }: { org: string; to: string }, [
   const { isDate } = await import('../../base/dates.ts')
   const { changePlan } = await import('../../features/seats/plan-changes.ts')
   if (!isDate(to)) throw new OperatorError('to must be a date like 2026-01-31', 2)
-  const plan = await change(context, org, (tx, orgId, actor) => changePlan(tx, orgId, actor, id, { to }))
+  const plan = await changeOrganization(context, org, (tx, orgId, actor) =>
+    changePlan(tx, orgId, actor, id, { to }),
+  )
   await printResult(context.json, plan, `${plan.id}: ${plan.plan} until ${to}`)
 }
 
 async function remove(context: Context, { org }: { org: string }, [id]: Args): Promise<void> {
   const { deletePlan } = await import('../../features/seats/plan-changes.ts')
-  await change(context, org, (tx, orgId, actor) => deletePlan(tx, orgId, actor, id))
+  await changeOrganization(context, org, (tx, orgId, actor) => deletePlan(tx, orgId, actor, id))
   await printResult(context.json, { deleted: id }, `${id} is deleted`)
 }
 

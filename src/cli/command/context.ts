@@ -1,9 +1,11 @@
 import { type Command, Option } from 'commander'
+import type { Actor } from '../../accounts/audit-log/append.ts'
 import { noSpaceError, OperatorError } from '../../base/errors.ts'
 import { createLog, type Log } from '../../base/log.ts'
 import { type Config, flagOf, loadConfig, SETTINGS, type SettingName } from '../../config.ts'
-import type { Sql } from '../../database/client.ts'
+import type { ISql, Sql } from '../../database/client.ts'
 import { fullDiskError } from '../../database/disk.ts'
+import { commandLineActor } from './actor.ts'
 import { withEnvFile } from './env-file.ts'
 
 /** The program's environment, and what only its entry point can do. */
@@ -80,6 +82,18 @@ export async function withOrganization<Result>(
 ): Promise<Result> {
   const { getOrganization } = await import('../../accounts/organizations/queries.ts')
   return await withDatabase(context, async (sql) => use(sql, (await getOrganization(sql, slug)).id))
+}
+
+/** Does `work` as the command line, in a transaction that locks the organization. */
+export async function changeOrganization<Result>(
+  context: Context,
+  slug: string,
+  work: (tx: ISql, orgId: string, actor: Actor) => Promise<Result>,
+): Promise<Result> {
+  const { inOrganization } = await import('../../database/org-lock.ts')
+  return await withOrganization(context, slug, (sql, orgId) =>
+    inOrganization(sql, orgId, (tx) => work(tx, orgId, commandLineActor())),
+  )
 }
 
 /** Runs `use`; where the database or a file of the program had no space left, the error says what to do. */

@@ -4,10 +4,9 @@ import { dayOf } from '../../base/dates.ts'
 import { ApiError, OperatorError } from '../../base/errors.ts'
 import { addEffect } from '../../features/effects/changes.ts'
 import { type Effect, NewEffect } from '../../features/effects/model.ts'
-import { change } from '../accounts/listed.ts'
 import { askOk } from '../client/key-owner.ts'
 import { getServer, type OrgOptions, type ServerOptions, serverUnlessOrg } from '../client/server.ts'
-import type { Args, Context } from '../command/context.ts'
+import { type Args, type Context, changeOrganization } from '../command/context.ts'
 import { parseVisible, printResult, printText } from '../command/output.ts'
 
 // `effects add` and `effects arm`.
@@ -31,7 +30,7 @@ export async function addChange(context: Context, options: AddOptions, [name]: A
     refuseUnlessValid(NewEffect, body)
     const added =
       server === undefined
-        ? await change(context, org ?? '', async (tx, orgId, actor) => {
+        ? await changeOrganization(context, org ?? '', async (tx, orgId, actor) => {
             const today = dayOf(new Date(), await findZone(tx, orgId))
             return { id: await addEffect(tx, orgId, actor, body as NewEffect, today), name }
           })

@@ -16,7 +16,7 @@ const MAX_JSON_VALUES = 1_000_000
 const MAX_LINES = 100_000
 /** Values in all records of NDJSON. */
 const MAX_VALUES = 2_500_000
-/** Of one record in NDJSON: elements, fields and containers are values. */
+/** Limits of one record in NDJSON: elements, fields and containers are values. */
 const RECORD_LIMITS = {
   /** 30,000 would overflow the validators' stack. */
   depth: 64,
