@@ -66,7 +66,7 @@ async function writeRepriced(
     const sessions = priced.filter(({ id }) => unchanged.has(id))
     const written = await writeSessionsAndCounts(tx, orgId, sessions, {
       now: now(),
-      reassignment: 'refused',
+      reassignment: { isAsked: false, isMembersKey: false },
       restore: false,
       pricer,
       storeContent: true,

@@ -163,19 +163,12 @@ export async function storeBatch(
     await lockOrganization(tx, orgId, 'note')
     if (inbox) await takeFromInbox(tx, orgId, inbox.ids)
     const subscribers = await findSubscribers(tx, orgId)
-    const reassignment = inbox
-      ? 'kept'
-      : isMembersKey
-        ? (`${reassign ? 'forbidden' : 'refused'} to a member` as const)
-        : reassign
-          ? 'allowed'
-          : 'refused'
     const results = {
       member: await writeMembers(tx, orgId, records, aliases.members, key),
       budget: await writeBudgets(tx, orgId, records),
       session: await writeSessionsAndCounts(tx, orgId, sessions, {
         now,
-        reassignment,
+        reassignment: inbox ? 'kept' : { isAsked: reassign, isMembersKey },
         restore,
         pricer,
         storeContent: deps.storeContent,

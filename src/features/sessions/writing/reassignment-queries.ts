@@ -6,10 +6,11 @@ import { hashOf, type PreparedSession } from '../prepare.ts'
 import type { StoredSession } from '../stored-queries.ts'
 
 /**
- * Whether the sender may give a session to another user than the one it has. `refused` is a VALIDATION_ERROR, `forbidden`
- * FORBIDDEN. To a member's key sessions that are stored without a user are forbidden in either case.
+ * What becomes of a session that is sent with another user than the one it has: it keeps its own, or it gets the other one
+ * if that is asked for, else a VALIDATION_ERROR says so. To a member's key it is FORBIDDEN where that asks, and a session that is
+ * stored without a user in either case.
  */
-export type Reassignment = 'refused' | 'allowed' | 'kept' | 'refused to a member' | 'forbidden to a member'
+export type Reassignment = 'kept' | { isAsked: boolean; isMembersKey: boolean }
 
 /** The user of a session, or of its record, which may leave both out. */
 type User = Pick<SessionRecord, 'user_id' | 'user_email'>
@@ -17,7 +18,7 @@ type StoredUser = Pick<StoredSession, 'user_id' | 'user_email' | 'hash' | 'origi
 
 /**
  * The sessions with their users: one that is sent without a user keeps the one that it has, in the database or by
- * an earlier record. Where it would get another user, or its first one by a member's key: the error that `reassignment`
+ * an earlier record. Where it would get another user, or its first one by a member's key: the error that `Reassignment`
  * says, naming the records. A member's id and addresses are the same user. A session that is sent as it was when it was
  * stored is not a change, whoever has it now.
  */
@@ -29,6 +30,7 @@ export async function withUsers(
   reassignment: Reassignment,
 ): Promise<readonly PreparedSession[]> {
   if (reassignment === 'kept') return withStoredUsers(sessions, stored)
+  const { isAsked, isMembersKey } = reassignment
   const known = new Map<string, StoredUser | PreparedSession>([...stored].filter(([, row]) => hasUser(row)))
   const isAsStored = ({ id, hash }: PreparedSession) => {
     const row = stored.get(id)
@@ -36,7 +38,6 @@ export async function withUsers(
   }
   const different: Different[] = []
   const unowned: FieldProblem[] = []
-  const isMembers = reassignment.endsWith('to a member')
   const result = sessions.map((session) => {
     const before = known.get(session.id)
     if (!hasUser(session)) return before === undefined ? session : withUser(session, before)
@@ -44,8 +45,8 @@ export async function withUsers(
     // the user that telemetry states does not count against a transcript's, but a member's key takes no other member's
     const row = stored.get(session.id)
     const isTold = row?.origin === 'telemetry'
-    if (isTold && !isMembers) return session
-    if (isMembers && before === undefined && row !== undefined && !isTold) {
+    if (isTold && !isMembersKey) return session
+    if (isMembersKey && before === undefined && row !== undefined && !isTold) {
       unowned.push({
         field: userField(session),
         message: 'the session is stored without a user, and this API key is a member’s',
@@ -56,9 +57,8 @@ export async function withUsers(
     return session
   })
   if (unowned.length > 0) throw forbidden(...unowned.slice(0, MAX_PROBLEMS))
-  if (different.length > 0 && reassignment !== 'allowed') {
-    await refuseOthers(tx, orgId, different, reassignment === 'forbidden to a member')
-  }
+  const isAllowed = isAsked && !isMembersKey
+  if (different.length > 0 && !isAllowed) await refuseOthers(tx, orgId, different, isAsked)
   return result
 }
 

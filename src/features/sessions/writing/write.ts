@@ -91,7 +91,7 @@ export async function writeSessions(
   const { kept, skipped } = await withoutDeleted(tx, orgId, withTelemetry, now, restore)
   const subAgents = await findSubAgents(tx, orgId, withTelemetry, {
     ...merging,
-    isBound: reassignment.endsWith('to a member'),
+    isBound: reassignment !== 'kept' && reassignment.isMembersKey,
   })
   const keptIds = new Set(idsOf(kept))
   await deleteSessions(tx, orgId, subAgents.ids)
