@@ -1,5 +1,6 @@
 import type { TObject, TSchema } from '@sinclair/typebox'
-import { grants, type Need, type Scope, scopesFor } from '../accounts/keys/model.ts'
+import { grants, type Need, scopesFor } from '../accounts/keys/model.ts'
+import type { Scope } from '../accounts/keys/scopes.ts'
 import type { Access } from '../accounts/people/callers.ts'
 import type { VisibleMember } from '../accounts/people/visibility-queries.ts'
 import { ApiError } from '../base/errors.ts'

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { SCOPES } from '../../src/accounts/keys/model.ts'
+import { SCOPES } from '../../src/accounts/keys/scopes.ts'
 import { createRegistry } from '../../src/base/metrics/registry.ts'
 import { client, type Tenant, tenant, testApp } from '../support/api.ts'
 import { eventually } from '../support/cli.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { SCOPES } from '../../src/accounts/keys/model.ts'
 import { createKey } from '../../src/accounts/keys/queries.ts'
+import { SCOPES } from '../../src/accounts/keys/scopes.ts'
 import { updateOrganization } from '../../src/features/organization/queries.ts'
 import { client, repeatingClient, type Tenant, tenant, testApp } from '../support/api.ts'
 import { namesOf, recordsOf, storeWebhook } from '../support/isolation/records.ts'

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { SCOPE_TABLE } from '../../src/accounts/keys/scopes.ts'
 
 // The pages name files and link to each other; both must exist.
 
@@ -70,4 +71,19 @@ test('files that the pages name exist', () => {
   for (const [, name = ''] of textOf('docs/architecture.md').matchAll(/`([\w-]+\.(?:tsx?|sql))`/g))
     if (!names.has(name)) missing.push(`docs/architecture.md: ${name}`)
   expect(missing).toEqual([])
+})
+
+test('docs/access.md has the table of scopes', () => {
+  const ofDevelopers = { have: 'has it, gives it', give: 'gives it' }
+  const rows = SCOPE_TABLE.map(({ name, says, within, developers }) => [
+    ...[`\`${name}\``, says, within === undefined ? '' : `\`${within}\``],
+    developers === undefined ? '' : ofDevelopers[developers],
+  ])
+  const [, table = ''] = /\| scope \| .*\n.*\n((?:\|.*\n)+)/.exec(textOf('docs/access.md')) ?? []
+  const cellsOf = (row: string) =>
+    row
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => cell.trim())
+  expect(table.trimEnd().split('\n').map(cellsOf)).toEqual(rows)
 })

@@ -1,34 +1,5 @@
 import type { Role } from '../../analysis/records/member.ts'
-
-/**
- * The rights of a key or a person. `read` includes every scope that ends in `:read`, `write` those in WRITE_SCOPES;
- * neither includes `admin`: keys, members, the organization, budgets, findings.
- */
-export const SCOPES = [
-  'read',
-  'write',
-  'webhooks',
-  'admin',
-  'sessions:read',
-  'quality:read',
-  'cost:read',
-  'security:read',
-  'team:read',
-  'audit:read',
-  'risk:read',
-  'sessions:write',
-  'commits:write',
-  'risk:write',
-  'members:write',
-  'budgets:write',
-  'reports:write',
-  'audit:write',
-  'ingest',
-] as const
-export type Scope = (typeof SCOPES)[number]
-
-/** `write` includes these, but not `audit:write`, by which entries get into the audit log under anybody's name. */
-const WRITE_SCOPES = SCOPES.filter((scope) => scope.endsWith(':write') && scope !== 'audit:write')
+import { SCOPE_TABLE, SCOPES, type Scope } from './scopes.ts'
 
 /**
  * Needs of routes beside a scope, and the scopes of which a key then needs one. `some write`: any scope that writes
@@ -36,7 +7,7 @@ const WRITE_SCOPES = SCOPES.filter((scope) => scope.endsWith(':write') && scope 
  */
 const NEEDS = {
   'any key': [],
-  'some write': ['write', ...WRITE_SCOPES, 'audit:write', 'admin'],
+  'some write': ['write', ...SCOPES.filter((scope) => scope.endsWith(':write')), 'admin'],
   'admin or read': ['admin', 'read'],
   'admin or cost:read': ['admin', 'cost:read', 'read'],
   'admin or security:read': ['admin', 'security:read', 'read'],
@@ -52,8 +23,8 @@ const isNeed = (need: Need): need is keyof typeof NEEDS => need in NEEDS
 /** The scopes of which a key needs one for `need`; none for `any key`. */
 export function scopesFor(need: Need): readonly Scope[] {
   if (isNeed(need)) return NEEDS[need]
-  if (need.endsWith(':read')) return [need, 'read']
-  return need === 'ingest' || WRITE_SCOPES.includes(need) ? [need, 'write'] : [need]
+  const within = SCOPE_TABLE.find(({ name }) => name === need)?.within
+  return within === undefined ? [need] : [need, within]
 }
 
 /** An API key without its secret, as the command line shows it. Times are UTC with milliseconds. */
@@ -81,22 +52,18 @@ export function grants(held: readonly Scope[], need: Need): boolean {
   return need === 'any key' || scopesFor(need).some((scope) => held.includes(scope))
 }
 
-const READ_OF_DEVELOPERS = SCOPES.filter((scope) => scope.endsWith(':read') && scope !== 'audit:read')
+const ofDevelopers = SCOPE_TABLE.filter(({ developers }) => developers !== undefined)
 
 /** A signed-in person of the role has these scopes. */
 export const SCOPES_OF_ROLE: Readonly<Record<Role, readonly Scope[]>> = {
   owner: ['read', 'write', 'audit:write', 'webhooks', 'admin'],
   admin: ['read', 'write', 'audit:write', 'webhooks', 'admin'],
-  developer: READ_OF_DEVELOPERS,
+  developer: ofDevelopers.filter(({ developers }) => developers === 'have').map(({ name }) => name),
   auditor: ['read'],
 }
 
 /** A developer may give these to keys that are bound to themselves. */
-export const SCOPES_OF_DEVELOPERS_KEYS: readonly Scope[] = [
-  'sessions:write',
-  'commits:write',
-  ...READ_OF_DEVELOPERS,
-]
+export const SCOPES_OF_DEVELOPERS_KEYS: readonly Scope[] = ofDevelopers.map(({ name }) => name)
 
 /** Scopes that a member of the role has, or may give to keys of their own. */
 const SCOPES_WITHIN: Readonly<Record<Role, readonly Scope[]>> = {

@@ -1,5 +1,6 @@
 import { Option } from 'commander'
 import { createKey, listKeys, revokeKey, rotateKey } from '../../accounts/keys/queries.ts'
+import { SCOPE_TABLE } from '../../accounts/keys/scopes.ts'
 import { settingsOf, TELEMETRY_AGENTS, type TelemetryAgent } from '../../analysis/telemetry/agent-settings.ts'
 import { DAY_MS } from '../../base/dates.ts'
 import { OperatorError } from '../../base/errors.ts'
@@ -23,15 +24,14 @@ const COLUMNS = [
   'revoked_at',
 ] as const
 
-const SCOPES_HELP = `Scopes:
-  read             everything but webhooks; narrower: sessions:read, quality:read, cost:read, security:read,
-                   team:read, audit:read, risk:read
-  write            send records, but for audit entries; narrower: sessions:write, commits:write, risk:write,
-                   members:write, budgets:write, reports:write
-  audit:write      send audit entries, under any user's name
-  ingest           send telemetry of coding agents, and nothing else
-  webhooks         manage webhooks
-  admin            manage keys, members, budgets and the organization`
+const lineOf = (name: string, says: string) => `  ${name.padEnd(18)}${says}`
+const SCOPES_HELP = [
+  'Scopes; those further in are part of the one above:',
+  ...SCOPE_TABLE.filter(({ within }) => within === undefined).flatMap(({ name, says }) => [
+    lineOf(name, says),
+    ...SCOPE_TABLE.filter(({ within }) => within === name).map((part) => lineOf(`  ${part.name}`, part.says)),
+  ]),
+].join('\n')
 
 /** A grace that is forgotten is a key that never ends. */
 const MAX_GRACE_MS = 365 * DAY_MS

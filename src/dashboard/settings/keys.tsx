@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { SCOPE_TABLE } from '../../accounts/keys/scopes.ts'
 import type { CreatedKey, Key, KeyPage } from '../../features/keys/model.ts'
 import { getJson, request, useApi } from '../client/api.ts'
 import { dayOfTime } from '../client/days.ts'
@@ -10,28 +11,6 @@ import { Asked, type Fields, Form, Input, Saying, useChanges } from '../parts/fo
 import { List } from '../parts/list.tsx'
 import { AnswerOf, Empty } from '../parts/show.tsx'
 import { Time } from '../parts/values.tsx'
-
-/** Describes what each scope allows. A developer gives the first group only. */
-const OWN_SCOPES: [string, string][] = [
-  ['sessions:write', 'send sessions'],
-  ['commits:write', 'send commits'],
-  ['sessions:read', 'read sessions'],
-  ['quality:read', 'read quality'],
-  ['cost:read', 'read cost'],
-  ['security:read', 'read findings'],
-  ['team:read', 'read members and expertise'],
-  ['risk:read', 'read pull requests'],
-]
-const ADMIN_SCOPES: [string, string][] = [
-  ['read', 'read everything but webhooks'],
-  ['write', 'send everything but audit entries'],
-  ['webhooks', 'manage webhooks'],
-  ['admin', 'manage keys, members, budgets and the organization'],
-  ['risk:write', 'send pull requests, as CI does with risk:read'],
-  ['audit:read', 'read the audit log'],
-  ['audit:write', 'send audit entries, under any name'],
-  ['ingest', 'send telemetry of coding agents, and nothing else'],
-]
 
 /** Makes, rotates and revokes API keys. */
 export function KeySettings({ who, route: { query } }: PageProps) {
@@ -151,17 +130,17 @@ interface NewKeyProps {
 }
 
 function NewKey({ isAdmin, make }: NewKeyProps) {
-  const scopes = isAdmin ? [...ADMIN_SCOPES, ...OWN_SCOPES] : OWN_SCOPES
+  const scopes = SCOPE_TABLE.filter(({ developers }) => isAdmin || developers !== undefined)
   return (
     <Form title="New key" send="Make the key" onSend={make}>
       <Input label="What it is for" name="name" required maxLength={200} />
       <fieldset>
         <legend>It may</legend>
-        {scopes.map(([scope, allows]) => (
-          <label key={scope} class="check">
-            <input type="checkbox" name="scope" value={scope} />
+        {scopes.map(({ name, says }) => (
+          <label key={name} class="check">
+            <input type="checkbox" name="scope" value={name} />
             <span>
-              {allows} <code class="note">{scope}</code>
+              {says} <code class="note">{name}</code>
             </span>
           </label>
         ))}

@@ -1,5 +1,6 @@
-import { contains, SCOPES_OF_DEVELOPERS_KEYS, type Scope } from '../../accounts/keys/model.ts'
+import { contains, SCOPES_OF_DEVELOPERS_KEYS } from '../../accounts/keys/model.ts'
 import { createKey, revokeKey, rotateKey } from '../../accounts/keys/queries.ts'
+import type { Scope } from '../../accounts/keys/scopes.ts'
 import type { Access } from '../../accounts/people/callers.ts'
 import { ApiError, forbidden, OperatorError, validationError } from '../../base/errors.ts'
 import type { Sql } from '../../database/client.ts'

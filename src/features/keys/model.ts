@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { SCOPES } from '../../accounts/keys/model.ts'
+import { SCOPES } from '../../accounts/keys/scopes.ts'
 import { closed, component, name, nullable, Timestamp } from '../../analysis/records/fields.ts'
 import { oneOf, Page, PageOf, PerPage } from '../../http/query.ts'
 

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { SCOPES } from '../../accounts/keys/model.ts'
+import { SCOPES } from '../../accounts/keys/scopes.ts'
 import { closed, component, nullable, Timestamp, TimeZone } from '../../analysis/records/fields.ts'
 import { Role } from '../../analysis/records/member.ts'
 import { PLANS } from '../../config.ts'

@@ -1,4 +1,5 @@
-import { grants, type Rights, type Scope } from '../../accounts/keys/model.ts'
+import { grants, type Rights } from '../../accounts/keys/model.ts'
+import type { Scope } from '../../accounts/keys/scopes.ts'
 import type { SyncRecord } from '../../analysis/records/records.ts'
 import type { FieldProblem } from '../../base/errors.ts'
 import { asciiLower } from '../../base/text.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import type { Scope } from '../../../src/accounts/keys/model.ts'
 import { createKey } from '../../../src/accounts/keys/queries.ts'
+import type { Scope } from '../../../src/accounts/keys/scopes.ts'
 import { bodyOf, client, jsonPost, tenant, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 import { commitRecord, pullRecord, sessionRecord } from '../../support/records.ts'
