@@ -119,7 +119,7 @@ describe.skipIf(program === null)('the overview', () => {
     )
     expect(month).toContain('within the budget')
     const tiles = await texts('.tile')
-    expect(tiles[0]).toBe(`Shipped 2 merged in ${name} $15.00 each`)
+    expect(tiles[0]).toStartWith(`Shipped 2 merged in ${name} $15.00 each, by the `)
     expect(tiles[1]).toStartWith('Stays – is not known yet')
     expect(tiles[2]).toStartWith('Smooth ')
     expect(await texts('.attention li')).toEqual([
@@ -245,7 +245,7 @@ describe.skipIf(program === null)('findings', () => {
       const [came = ''] = await texts('.soft')
       const more = await page.evaluate<string>(`document.querySelector('details.soft').textContent`)
       expect(came).toMatch(
-        /^2 findings came up from .*, 1 more than from .*; 2 of them critical, 1 of those from .*\.$/,
+        /^Worse than before: 2 findings came up from .*, 1 more than from .*; 2 of them critical, 1 of those from .*\.$/,
       )
       expect(more).toMatch(
         /3 × AWS access key: in src\/deploy.ts of search since [\w ]+, src\/deploy.ts of docs since [\w ]+\. Of 3 findings 3 critical\. 3 secrets, most in docs \(2\), all in sessions of ada@example.com \(3\)\./,

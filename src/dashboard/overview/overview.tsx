@@ -171,7 +171,7 @@ function OutcomeTiles({ total, range, kept }: { total: Outcomes['total']; range:
       >
         {each === null
           ? `${formatShare(linked_share ?? 0)} of the cost is linked to pull requests: what one costs is not known`
-          : `${formatDollars(each)} each`}
+          : `${formatDollars(each)} each, by the ${formatShare(linked_share ?? 0)} of the cost that is linked to them`}
       </Tile>
       <Tile
         name="Stays"

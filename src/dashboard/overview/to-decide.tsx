@@ -132,7 +132,7 @@ export function ToDecide({ attention, budget }: ToDecideProps) {
     add(
       id,
       'fair',
-      `The webhook at ${new URL(url).host} failed ${countOf(health.consecutive_failures, 'time')} in a row${health.last_status_code === null ? '' : `, the last answer ${health.last_status_code}`}`,
+      `The webhook at ${new URL(url).host} failed ${countOf(health.consecutive_failures, 'time')} in a row${health.last_status_code === null ? '' : `, the last answer ${health.last_status_code}: ${health.last_status_code >= 500 ? 'the receiver itself failed' : 'the receiver refused it'}`}`,
       'See why',
       linkTo('webhooks', {}, id),
     )

@@ -51,7 +51,7 @@ export function criticalSaid({ data, pagination: { total } }: Page<ListedFinding
   return `${firstOf(kinds, 'kinds')}: in ${firstOf([...places.values()], 'places')}. `
 }
 
-/** `9 findings came up from 31 Oct to 29 Nov, 3 fewer than from 1 to 30 Oct; 2 of them critical, 4 of those before. ` */
+/** `Better than before: 9 findings came up from 31 Oct to 29 Nov, 3 fewer than from 1 to 30 Oct; 2 of them critical, 4 of those before. ` */
 export function foundSaid(
   { found, previous }: SecurityOverview,
   { now, before }: Record<'now' | 'before', Range>,
@@ -66,5 +66,12 @@ export function foundSaid(
         ? `, as many as ${inRange(before)}`
         : `, ${formatWhole(Math.abs(more))} ${more > 0 ? 'more' : 'fewer'} than ${inRange(before)}`
   const were = `${found.critical === 0 ? 'none' : formatWhole(found.critical)} of them critical, ${critical === 0 ? 'none' : formatWhole(critical)} of those ${inRange(before)}`
-  return `${found.total === 0 ? 'No finding' : countOf(found.total, 'finding')} came up ${inRange(now)}${than}${found.critical + critical > 0 ? `; ${were}` : ''}. `
+  const worse = Math.sign(more) + Math.sign(found.critical - critical)
+  const verdict =
+    previous.total_sessions === 0 || worse === 0
+      ? ''
+      : worse > 0
+        ? 'Worse than before: '
+        : 'Better than before: '
+  return `${verdict}${found.total === 0 ? `${verdict === '' ? 'N' : 'n'}o finding` : countOf(found.total, 'finding')} came up ${inRange(now)}${than}${found.critical + critical > 0 ? `; ${were}` : ''}. `
 }
