@@ -28,15 +28,12 @@ export interface Weighted {
 
 const dollars = (micros: number): number => Math.round(micros) / 1e6 + 0
 
-const byKind = (sums: Sums, from: number) =>
-  Object.fromEntries(WORK_KINDS.map((kind, at) => [kind, BigInt(valueAt(sums, from + at))])) as Work['base']
-
 const workOf = (sums: Sums): Work => ({
   prompts: valueAt(sums, SUM.prompts),
   calls: valueAt(sums, SUM.calls),
-  cost: BigInt(valueAt(sums, SUM.cost)),
-  quantity: byKind(sums, QUANTITY),
-  base: byKind(sums, BASE),
+  cost: valueAt(sums, SUM.cost),
+  quantity: sums.subarray(QUANTITY, BASE),
+  base: sums.subarray(BASE),
 })
 
 /** The parts of ln(cost per prompt after / before), or of cost per call; what has no causes within is the price's. */
@@ -68,11 +65,11 @@ export function moneyOf(
     for (const part of PARTS) amounts[part] += difference.weight * parts[part]
   }
   for (const part of PARTS) amounts[part] *= factor
-  const extra = BigInt(Math.round(extraOf(theta)))
+  const extra = Math.round(extraOf(theta))
   const rounded = roundedParts(amounts, extra)
   const end = (value: number) => (Number.isFinite(value) ? dollars(extraOf(value)) : null)
   return {
-    ...{ compared: dollars(compared), extra: dollars(Number(extra)), low: end(low), high: end(high) },
-    parts: Object.fromEntries(PARTS.map((part) => [part, dollars(Number(rounded[part]))])) as Money['parts'],
+    ...{ compared: dollars(compared), extra: dollars(extra), low: end(low), high: end(high) },
+    parts: Object.fromEntries(PARTS.map((part) => [part, dollars(rounded[part])])) as Money['parts'],
   }
 }

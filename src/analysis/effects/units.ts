@@ -1,3 +1,4 @@
+import { PICO_PER_MICRO } from '../scoring/base-prices.ts'
 import { ALL_SUMS, addTo, BASE, QUANTITY, type Sums, type Unit } from './sums.ts'
 
 // Members or repositories with their weeks of work, as changes are measured by.
@@ -8,8 +9,6 @@ export interface UnitWork {
   week: number
   sums: Sums
 }
-
-const PICO_PER_MICRO = 1e6
 
 /** The cost of tokens by kind at `prices`, in picodollars; what was paid where it differs by rounding only or has no price. */
 export function baseOf(

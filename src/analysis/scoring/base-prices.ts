@@ -27,8 +27,10 @@ export async function loadPriceHistory(overrides: PriceOverrides = {}): Promise<
   return { divided, changesOf: (model) => (Object.hasOwn(overrides, model) ? [] : changesOf(model)) }
 }
 
+export const PICO_PER_MICRO = 1_000_000
+
 /** Picodollars for a token of each of PRICED_KINDS; undefined: no price is known. */
-export type BasePrices = readonly bigint[] | undefined
+export type BasePrices = readonly number[] | undefined
 
 /** A model's prices by its terms on a day, or its first; of peak hours the last of four days: a weekend has none. */
 export function createBasePrices({ divided, changesOf }: PriceHistory, day: string) {
@@ -50,7 +52,9 @@ export function createBasePrices({ divided, changesOf }: PriceHistory, day: stri
     const isWanted = () => current?.terms.includes('peak') === wanted
     for (let ms = begin + DAY_MS - HOUR_MS; !isWanted() && ms > begin - 3 * DAY_MS; ms -= HOUR_MS)
       current = priceAt(model, terms, ms)
-    return (isWanted() ? current : priceAt(model, terms, begin))?.costs.map((cost) => cost / BigInt(MANY))
+    return (isWanted() ? current : priceAt(model, terms, begin))?.costs.map((cost) =>
+      Number(cost / BigInt(MANY)),
+    )
   }
   return (model: string, price: string): BasePrices => {
     const key = `${model}\n${price}`
@@ -59,45 +63,15 @@ export function createBasePrices({ divided, changesOf }: PriceHistory, day: stri
   }
 }
 
-/** The use of a model under the same terms: of each of PRICED_KINDS the tokens, and their cost in micro-dollars. */
-interface Used {
-  calls: number
-  tokens: readonly bigint[]
-  costs: readonly bigint[]
-}
-
-const PICO_PER_MICRO = 1_000_000n
-const sumOf = (amounts: readonly bigint[]): bigint => amounts.reduce((sum, amount) => sum + amount, 0n)
-
-interface AtBase {
-  base: bigint[]
-  /** They are what was paid, but for the rounding of each call. */
-  isPaid: boolean
-}
-
-/** Prices the tokens of two ranges. Without a known price it is what the first range that has some paid for a token. */
-export function pricedAtBase(prices: BasePrices, ranges: readonly [Used, Used]): [AtBase, AtBase] {
-  const priceOf = (kind: number, tokens: bigint): bigint => {
-    if (prices !== undefined) return tokens * (prices[kind] ?? 0n)
-    const first = ranges.find((range) => (range.tokens[kind] ?? 0n) > 0n && (range.costs[kind] ?? 0n) > 0n)
-    if (first === undefined) return 0n
-    return (tokens * (first.costs[kind] ?? 0n) * PICO_PER_MICRO) / (first.tokens[kind] ?? 1n)
-  }
-  const pricedIn = ({ calls, tokens, costs }: Used): AtBase => {
-    const base = PRICED_KINDS.map((_, kind) => priceOf(kind, tokens[kind] ?? 0n))
-    const difference = sumOf(base) - sumOf(costs) * PICO_PER_MICRO
-    return {
-      base,
-      isPaid: (difference < 0n ? -difference : difference) <= BigInt(calls) * PICO_PER_MICRO,
-    }
-  }
-  return [pricedIn(ranges[0]), pricedIn(ranges[1])]
-}
-
-/** The same amounts, where they are what was paid but for rounding as it was paid. */
-export function baseCosts(prices: BasePrices, ranges: readonly [Used, Used]): [bigint[], bigint[]] {
-  const [before, after] = pricedAtBase(prices, ranges)
-  const of = ({ base, isPaid }: AtBase, { costs }: Used) =>
-    isPaid ? costs.map((cost) => cost * PICO_PER_MICRO) : base
-  return [of(before, ranges[0]), of(after, ranges[1])]
-}
+/**
+ * In place of prices that are not known: what the first range that paid for tokens of a kind paid for each. Of a range the tokens of each
+ * of PRICED_KINDS, and their costs in micro-dollars.
+ */
+export const paidPrices = (ranges: readonly (readonly number[])[]): number[] =>
+  PRICED_KINDS.map((_, kind) => {
+    const [price = 0] = ranges.flatMap((sums) => {
+      const [tokens = 0, cost = 0] = [sums[kind], sums[kind + PRICED_KINDS.length]]
+      return tokens > 0 && cost > 0 ? [(cost * PICO_PER_MICRO) / tokens] : []
+    })
+    return price
+  })

@@ -2,11 +2,11 @@
 // order of the ranges, in logarithms (`logPartsOf`, linear: means of them are the parts of a mean) and in money (`partsOf`).
 //
 // How to use it. Sum what was used in a range to a `Work`: the calls, and for each kind of tokens their quantity and `base`,
-// which is what they cost at the prices of one day, the same for both ranges (base-prices.ts). Sums come first, as integers:
-// the result does not depend on the order of rows. Then
+// which is what they cost at the prices of one day, the same for both ranges (base-prices.ts). Sums come first, as integers
+// or in a fixed order: the result does not depend on the order of rows. Then
 //   - `logPartsOf(before, after)` for the logarithms of the change of cost; the parts of cost per prompt are all but `prompts`.
 //     Costs without tokens may be the kind `other`, whose quantity is its base;
-//   - `roundedParts(parts, total)` for money from these: amounts as doubles that add up to about `total` become integers that do exactly;
+//   - `roundedParts(parts, total)` for money from these: amounts that add up to about `total` become integers that do exactly;
 //   - `partsOf(before, after)` for the change of one key in micro-dollars, with what cannot be divided apart.
 
 export const WORK_KINDS = [
@@ -19,13 +19,14 @@ export const WORK_KINDS = [
 ] as const
 export type WorkKind = (typeof WORK_KINDS)[number]
 
-export type Amounts = Readonly<Record<Exclude<WorkKind, 'other'>, bigint> & { other?: bigint }>
+/** An amount of each of WORK_KINDS; nothing of `other` where it is left out. */
+export type Amounts = ArrayLike<number>
 
 export interface Work {
   prompts: number
   calls: number
   /** Micro-dollars that were paid. */
-  cost: bigint
+  cost: number
   /** Tokens of each kind. */
   quantity: Amounts
   /** The same at the prices of one day, in any unit of money. */
@@ -55,13 +56,9 @@ export const CAUSES = [
   'undivided',
 ] as const
 export type Cause = (typeof CAUSES)[number]
-export type ChangeParts = Record<Cause, bigint>
+export type ChangeParts = Record<Cause, number>
 
-/** ln(above / below) of products of integers: exactly 0 where they are equal. */
-const logOf = (above: readonly (bigint | number)[], below: readonly (bigint | number)[]): number =>
-  Math.log(product(above) / product(below))
-const product = (factors: readonly (bigint | number)[]): number =>
-  factors.reduce<number>((all, factor) => all * Number(factor), 1)
+const sumOf = (amounts: Amounts): number => Array.from(amounts).reduce((sum, amount) => sum + amount, 0)
 
 /** The logarithmic mean; both are above 0. */
 function meanOf(a: number, b: number): number {
@@ -71,66 +68,56 @@ function meanOf(a: number, b: number): number {
   return (a - b) / (isClose ? Math.log1p((a - b) / b) : Math.log(a / b))
 }
 
-const amountOf = (amounts: Amounts, kind: WorkKind): bigint => amounts[kind] ?? 0n
-const sumOf = (amounts: Amounts): bigint =>
-  WORK_KINDS.reduce((all, kind) => all + amountOf(amounts, kind), 0n)
-
 /**
  * The parts of ln(cost after / cost before). Undefined where one side has no prompts, calls or cost, or both have no kind of
  * tokens with a price in common: such a change has no causes within.
  */
 export function logPartsOf(before: Work, after: Work): LogParts | undefined {
   const sides = [before, after]
-  if (sides.some(({ prompts, calls, cost }) => prompts === 0 || calls === 0 || cost <= 0n)) return undefined
-  const common = WORK_KINDS.filter((kind) =>
-    sides.every(({ quantity, base }) => amountOf(quantity, kind) > 0n && amountOf(base, kind) > 0n),
-  )
-  if (common.length === 0) return undefined
+  if (sides.some(({ prompts, calls, cost }) => prompts === 0 || calls === 0 || cost <= 0)) return undefined
   const [all0, all1] = [sumOf(before.base), sumOf(after.base)]
-  const shareOf = (kind: WorkKind) =>
-    [
-      Number(amountOf(before.base, kind)) / Number(all0),
-      Number(amountOf(after.base, kind)) / Number(all1),
-    ] as const
-  const means = new Map(common.map((kind) => [kind, meanOf(...shareOf(kind))]))
-  const sum = [...means.values()].reduce((total, mean) => total + mean, 0)
+  const kinds = WORK_KINDS.map((kind, at) => {
+    const [quantity0 = 0, quantity1 = 0] = [before.quantity[at], after.quantity[at]]
+    const [base0 = 0, base1 = 0] = [before.base[at], after.base[at]]
+    const isCommon = quantity0 > 0 && quantity1 > 0 && base0 > 0 && base1 > 0
+    const mean = isCommon ? meanOf(base0 / all0, base1 / all1) : undefined
+    return { kind, quantity0, quantity1, base0, base1, mean }
+  })
+  const sum = kinds.reduce((total, { mean = 0 }) => total + mean, 0)
+  if (sum === 0) return undefined
   let mix = 0
-  const perCall = WORK_KINDS.map((kind) => {
-    const [quantity0, quantity1] = [amountOf(before.quantity, kind), amountOf(after.quantity, kind)]
-    const [share0, share1] = shareOf(kind)
-    const mean = means.get(kind)
+  const perCall = kinds.map(({ kind, quantity0, quantity1, base0, base1, mean }) => {
     // a kind that comes or goes
-    if (mean === undefined) return [`${kind}_per_call`, (share1 - share0) / sum]
+    if (mean === undefined) return [`${kind}_per_call`, (base1 / all1 - base0 / all0) / sum]
     const weight = mean / sum
-    mix += weight * logOf([amountOf(after.base, kind), quantity0], [amountOf(before.base, kind), quantity1])
-    return [`${kind}_per_call`, weight * logOf([quantity1, before.calls], [quantity0, after.calls])]
+    mix += weight * Math.log((base1 * quantity0) / (base0 * quantity1))
+    return [`${kind}_per_call`, weight * Math.log((quantity1 * before.calls) / (quantity0 * after.calls))]
   })
   return {
     ...(Object.fromEntries(perCall) as Record<`${WorkKind}_per_call`, number>),
-    prompts: logOf([after.prompts], [before.prompts]),
-    calls_per_prompt: logOf([after.calls, before.prompts], [before.calls, after.prompts]),
+    // products come first: 0 where they are equal
+    prompts: Math.log(after.prompts / before.prompts),
+    calls_per_prompt: Math.log((after.calls * before.prompts) / (before.calls * after.prompts)),
     model_mix: mix,
-    price: logOf([after.cost, all0], [before.cost, all1]),
+    price: Math.log((after.cost * all0) / (before.cost * all1)),
   }
 }
 
 /** Amounts as integers that add up to `total`, as the given ones do but for rounding: by the largest remainder, ties to the first. */
 export function roundedParts<Name extends string>(
   amounts: Readonly<Record<Name, number>>,
-  total: bigint,
-): Record<Name, bigint> {
+  total: number,
+): Record<Name, number> {
   const names = Object.keys(amounts) as Name[]
-  const parts = Object.fromEntries(names.map((name) => [name, BigInt(Math.floor(amounts[name]))])) as Record<
-    Name,
-    bigint
-  >
-  const remainder = (name: Name): number => amounts[name] - Math.floor(amounts[name])
+  const parts: Record<Name, number> = { ...amounts }
+  for (const name of names) parts[name] = Math.floor(amounts[name])
+  const remainder = (name: Name): number => amounts[name] - parts[name]
   const largest = names.toSorted((a, b) => remainder(b) - remainder(a))
   let rest = names.reduce((left, name) => left - parts[name], total)
-  // a double of more than 2^53 micro-dollars is off by more than one
-  const unit = rest < 0n ? -1n : 1n
-  for (let at = 0; rest !== 0n; at = (at + 1) % largest.length) {
-    const name = largest.at(unit > 0n ? at : -1 - at)
+  // logarithms of large amounts may be off by more than one
+  const unit = Math.sign(rest)
+  for (let at = 0; Math.abs(rest) >= 1; at = (at + 1) % largest.length) {
+    const name = largest.at(unit > 0 ? at : -1 - at)
     if (name === undefined) break
     parts[name] += unit
     rest -= unit
@@ -140,9 +127,7 @@ export function roundedParts<Name extends string>(
 
 /** The work of a key, and beside its `cost` what was paid without tokens or calls, in micro-dollars: no amount is `other`. */
 export interface KeyWork extends Work {
-  quantity: Amounts & { other?: never }
-  base: Amounts & { other?: never }
-  undivided: bigint
+  undivided: number
   /** Its cost is that of its base, but for the rounding of each call: no price is different. */
   isAtBase: boolean
 }
@@ -151,10 +136,10 @@ export interface KeyWork extends Work {
 export function partsOf(before: KeyWork, after: KeyWork): ChangeParts {
   const undivided = after.undivided - before.undivided
   const change = after.cost - before.cost
-  const none = Object.fromEntries(CAUSES.map((cause) => [cause, 0n])) as ChangeParts
+  const none = Object.fromEntries(CAUSES.map((cause) => [cause, 0])) as ChangeParts
   const logs = logPartsOf(before, after)
   if (logs === undefined) return { ...none, prompts: change, undivided }
-  const mean = meanOf(Number(after.cost), Number(before.cost))
+  const mean = meanOf(after.cost, before.cost)
   const { cache_write_5m_per_call, cache_write_1h_per_call, other_per_call: _other, ...others } = logs
   const amounts = { ...others, cache_write_per_call: cache_write_5m_per_call + cache_write_1h_per_call }
   const isAtBase = before.isAtBase && after.isAtBase
@@ -164,7 +149,7 @@ export function partsOf(before: KeyWork, after: KeyWork): ChangeParts {
   if (isAtBase) {
     // rounding leaves something, which would be that of a price: the largest part gets it
     const largest = inMoney.reduce((most, part) => (Math.abs(part[1]) > Math.abs(most[1]) ? part : most))
-    largest[1] += inMoney.reduce((rest, [, amount]) => rest - amount, Number(change))
+    largest[1] += inMoney.reduce((rest, [, amount]) => rest - amount, change)
   }
   return { ...none, ...roundedParts(Object.fromEntries(inMoney), change), undivided }
 }

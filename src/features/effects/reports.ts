@@ -105,12 +105,9 @@ async function figuresOf(
   const earliest = Math.min(...cohorts, week)
   const firstDay = change.days?.from ?? mondayOfWeek(earliest - BEFORE)
   const pricesOf = createBasePrices(prices, firstDay)
-  const numbers = new Map<string, readonly number[] | undefined>()
   const allSums = ({ model, price, sums, tokens, costs }: WorkRow): Sums => {
-    const prices = numbers.getOrInsertComputed(`${model}\n${price}`, () =>
-      pricesOf(model, price)?.map(Number),
-    )
-    return sumsOf(sums, tokens, baseOf(prices, tokens, costs, sums[SUM.calls] ?? 0), costs.at(-1) ?? 0)
+    const base = baseOf(pricesOf(model, price), tokens, costs, sums[SUM.calls] ?? 0)
+    return sumsOf(sums, tokens, base, costs.at(-1) ?? 0)
   }
   if (change.days !== undefined) {
     const { from, to, members: ids } = change.days

@@ -3,7 +3,7 @@ import { monthOf } from '../../base/dates.ts'
 import type { Fragment, Sql } from '../../database/client.ts'
 import { type BudgetScope, budgetInForce, daysOfScope } from '../budgets/scope-queries.ts'
 import { TELLING } from '../cost/breakdown-queries.ts'
-import type { RangeFilters, SumKey, UsageFilters } from '../usage/model.ts'
+import { COSTS, type RangeFilters, type SumKey, type UsageFilters } from '../usage/model.ts'
 import { EXPLAINED } from '../usage/rollup.ts'
 import { keyOf, OTHERS, selected, teamTable } from '../usage/sums.ts'
 import type { UsedSums } from './explain.ts'
@@ -13,14 +13,17 @@ import { priceRows } from './price-queries.ts'
 /** The days of a range. */
 export type Days = Required<Pick<RangeFilters, 'date_from' | 'date_to'>>
 
-/** The number of kinds of tokens in EXPLAINED. */
-const TOKENS = 5
-
-type UsedRow = Pick<UsedSums, 'key' | 'model' | 'price'> & {
+type UsedRow = Pick<UsedSums, 'model' | 'price'> & {
   is_after: boolean
-  has_calls: boolean
+  keys: string
   sums: string
 }
+
+const PAID = COSTS.filter((name) => name !== 'cost_other').map((name) => `k.${name}`)
+/** The sums of UsedSums, of sessions with calls and of others. */
+const OF_CALLS = `row(k.cost_other, k.calls, k.prompts, k.input, k.output, k.cache_read, k.cache_creation - k.cache_creation_1h,
+  k.cache_creation_1h, ${PAID.join(', ')})`
+const OF_NO_CALLS = `row(k.cost_other + ${PAID.join(' + ')})`
 
 /**
  * Sums what was used in a range and in the one that it is compared with, by key, model and what its price was in. With `onlyMember` as
@@ -52,34 +55,30 @@ export async function findUsed(
   const own = keyOf(sql, by as SumKey)
   // other keys are columns: their rows are summed
   const isSummed = by !== 'team' && !isDivided
+  // a row with a column of all keys: rows of each, with a column for each sum, took three times as long to read
   const rows = await sql<UsedRow[]>`
     ${by === 'team' ? sql`with ${teamTable(sql, orgId)}` : sql``}
     select
-      ${divided === null ? own : sql`case when r.is_own then ${own} else ${OTHERS} end`} as key,
-      r.is_after, r.has_calls, r.model, r.price,
-      -- one column: rows with a column for each took three times as long to read
-      array[${sql.unsafe(EXPLAINED.map((name) => (isSummed ? `r.${name}` : `sum_bigint(r.${name})`)).join(', '))}]::text as sums
-    from (${used}) r
-    ${isSummed ? sql`` : sql`group by 1, 2, 3, 4, 5`}`
-  // sessions of several models have a row for each, also where no call has the value of a filter
-  return rows.filter(({ sums }) => /[1-9]/.test(sums)).map(usedOf)
+      k.is_after, k.model, k.price, json_agg(k.key)::text as keys,
+      string_agg(${sql.unsafe(`case when k.has_calls then (${OF_CALLS})::text else (${OF_NO_CALLS})::text end`)}, ',') as sums
+    from (
+      select
+        ${divided === null ? own : sql`case when r.is_own then ${own} else ${OTHERS} end`} as key,
+        r.is_after, r.has_calls, r.model, r.price,
+        ${selected(sql, EXPLAINED, (name) => (isSummed ? `r.${name}` : `sum_bigint(r.${name})`))}
+      from (${used}) r
+      ${isSummed ? sql`` : sql`group by 1, 2, 3, 4, 5`}
+    ) k
+    -- sessions of several models have a row for each, also where no call has the value of a filter
+    where ${sql.unsafe(EXPLAINED.map((name) => `${name === 'prompts' ? 'k.has_calls and ' : ''}k.${name} <> 0`).join(' or '))}
+    group by k.is_after, k.has_calls, k.model, k.price
+    order by k.is_after, k.has_calls, k.model, k.price`
+  return rows.map(({ is_after: isAfter, model, price, keys, sums }) => {
+    const numbers = JSON.parse(`[${sums.replaceAll('(', '[').replaceAll(')', ']')}]`) as number[][]
+    const used = (JSON.parse(keys) as (string | null)[]).map((key, nth) => [key, numbers[nth] ?? []] as const)
+    return { isAfter, model, price, used }
+  })
 }
-
-const sumOf = (amounts: readonly bigint[]): bigint => amounts.reduce((sum, amount) => sum + amount, 0n)
-
-function usedOf({ key, is_after: isAfter, has_calls, model, price, sums }: UsedRow): UsedSums {
-  const [calls, prompts, ...amounts] = sums.slice(1, -1).split(',')
-  const costs = amounts.map(BigInt)
-  const [input = 0n, output = 0n, read = 0n, written = 0n, hour = 0n] = costs.splice(0, TOKENS)
-  const [other = 0n] = costs.splice(-1)
-  const named = { key, isAfter, model, price }
-  // a session without calls says nothing of what drives its cost
-  if (!has_calls) return { ...named, ...NOTHING_USED, undivided: sumOf(costs) + other }
-  const tokens = [input, output, read, written - hour, hour]
-  return { ...named, tokens, costs, undivided: other, calls: Number(calls), prompts: Number(prompts) }
-}
-
-const NOTHING_USED = { calls: 0, prompts: 0, tokens: [], costs: [] }
 
 /** The models and versions of agents that the organization, or the member, used for the first time ever in these days. */
 export async function findFirstUses(

@@ -59,7 +59,9 @@ export function explainRoutes({ now, api, config, log }: ReadDeps & { log: Log }
         const { page, per_page } = query
         // models of others are not told to who sees only their own figures
         const isSeen = onlyMember === null || TELLING.includes(query.by as SumKey)
-        const seen = used.filter(({ isAfter, key }) => isSeen && isAfter && key !== OTHERS)
+        const seen = used.filter(
+          (each) => isSeen && each.isAfter && each.used.some(([key]) => key !== OTHERS),
+        )
         const models = [...new Set(seen.map(({ model }) => model))].sort()
         const facts = [
           ...uses.map(firstUseFact),

@@ -1,11 +1,11 @@
 import { expect, test } from 'bun:test'
-import { baseCosts, createBasePrices, loadPriceHistory } from '../../../src/analysis/scoring/base-prices.ts'
+import { createBasePrices, loadPriceHistory, paidPrices } from '../../../src/analysis/scoring/base-prices.ts'
 
 // Tokens at the prices of one day: dollars per million tokens of input, output, cache read and both cache writes.
 
 const history = await loadPriceHistory({ 'in-house': { input: 3, output: 9 } })
 const pricesOn = (day: string, model: string, terms = 'standard') =>
-  createBasePrices(history, `${day}T00:00:00.000Z`)(model, terms)?.map((pico) => Number(pico) / 1e6)
+  createBasePrices(history, `${day}T00:00:00.000Z`)(model, terms)?.map((pico) => pico / 1e6)
 
 test.each([
   ['a price of the day', '2026-10-06', 'claude-sonnet-5-5', 'standard', [2, 10, 0.2, 2.5, 4]],
@@ -48,21 +48,12 @@ test('a model without a price on that day has its first one', () => {
     changesOf: () => ['2026-05-01T00:00:00.000Z', '2026-05-02T00:00:00.000Z', at],
   })
   const prices = createBasePrices(of('2026-06-01T00:00:00.000Z'), '2026-04-01T00:00:00.000Z')
-  expect(prices('m', 'standard')).toEqual([7n, 7n, 7n, 7n, 7n])
+  expect(prices('m', 'standard')).toEqual([7, 7, 7, 7, 7])
   expect(pricesOn('2026-11-01', 'of-nobody')).toBeUndefined()
 })
 
-test('rounding is no difference of prices; without a price the first range has it', () => {
-  const used = (tokens: bigint, cost: bigint, calls = 1) => ({
-    ...{ calls, tokens: [tokens, 0n, 0n, 0n, 0n], costs: [cost, 0n, 0n, 0n, 0n] },
-  })
-  const prices = [1_500_000n, 0n, 0n, 0n, 0n]
-  expect(baseCosts(prices, [used(1n, 2n), used(3n, 9n)]).map(([input]) => input)).toEqual([
-    2_000_000n,
-    4_500_000n,
-  ])
-  expect(baseCosts(undefined, [used(10n, 20n), used(5n, 90n)]).map(([input]) => input)).toEqual([
-    20_000_000n,
-    10_000_000n,
-  ])
+test('without a price it is that of the first range that paid for tokens of the kind', () => {
+  const paid = (tokens: number, cost: number) => [tokens, 0, 7, 0, 0, cost, 3]
+  expect(paidPrices([paid(10, 20), paid(5, 90)])).toEqual([2_000_000, 0, 0, 0, 0])
+  expect(paidPrices([paid(10, 0), paid(5, 90)])).toEqual([18_000_000, 0, 0, 0, 0])
 })

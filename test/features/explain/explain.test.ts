@@ -312,6 +312,15 @@ test('a model of sessions whose calls with the value are of others is not listed
   expect([data.map(({ key }) => key), pagination.total]).toEqual([['claude-sonnet-5-5'], 1])
 })
 
+test('sessions of prompts alone are not listed', async () => {
+  const { explain } = await organization(
+    session('2026-11-21', [[], []], { estimated_cost: null, tokens: null }),
+    session('2026-11-21', [[CALL], []], { project_name: 'docs' }),
+  )
+  for (const [by, key] of Object.entries({ project: 'docs', model: 'claude-sonnet-5-5' }))
+    expect(await explain(`${DAYS}&by=${by}`)).toMatchObject({ data: [{ key }], pagination: { total: 1 } })
+})
+
 test('ranges: the last 30 whole days, the year before, other days', async () => {
   const { ask, explain } = await organization()
   expect(await explain('')).toMatchObject({
