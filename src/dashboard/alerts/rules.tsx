@@ -69,32 +69,26 @@ function RuleList<Of extends Rule>({ kind, who }: OfKind<Of>) {
   const name = ({ id, name }: Of) => <NamedLink to={linkTo(page, {}, id)}>{name}</NamedLink>
   return (
     <Ready of={[rules]}>
-      {() => (
-        <>
-          <AnswerOf loaded={rules} name={capital(page)} soft={soft}>
-            {({ data }) => saidOf(data)}
-          </AnswerOf>
-          <Show loaded={rules} what={page}>
-            {({ data }) =>
-              data.length === 0 ? (
-                <Empty>
-                  {empty} {!isAdmin(who) && `An owner or admin makes ${page}.`}
-                </Empty>
-              ) : (
-                <Table
-                  {...{ caption: page, rows: data, columns: [{ name: 'Name', cell: name }, ...columns] }}
-                />
-              )
-            }
-          </Show>
-          {isAdmin(who) && (
-            <section>
-              <h2>New {one}</h2>
-              <Form {...{ nameOf, save: add }}>{`Make the ${one}`}</Form>
-              <Saying said={said} />
-            </section>
-          )}
-        </>
+      <AnswerOf loaded={rules} name={capital(page)} soft={soft}>
+        {({ data }) => saidOf(data)}
+      </AnswerOf>
+      <Show loaded={rules} what={page}>
+        {({ data }) =>
+          data.length === 0 ? (
+            <Empty>
+              {empty} {!isAdmin(who) && `An owner or admin makes ${page}.`}
+            </Empty>
+          ) : (
+            <Table {...{ caption: page, rows: data, columns: [{ name: 'Name', cell: name }, ...columns] }} />
+          )
+        }
+      </Show>
+      {isAdmin(who) && (
+        <section>
+          <h2>New {one}</h2>
+          <Form {...{ nameOf, save: add }}>{`Make the ${one}`}</Form>
+          <Saying said={said} />
+        </section>
       )}
     </Ready>
   )

@@ -163,49 +163,45 @@ export function BudgetsPage({ route: { query }, who }: PageProps) {
         <QueryChoice name="month" label="Month" options={months()} />
       </Bar>
       <Ready of={[budgets, past]}>
-        {() => (
-          <>
-            <AnswerOf
-              loaded={budgets}
-              name="Budgets"
-              soft={`${isOver || pastUsed.size === 0 ? '' : `${sentenceOf([...pastUsed.values()], nameOf, formatMonth(before))}. `}Limits are of a calendar month (${who.organization.time_zone}) and hold until a later one is set.${isOver ? '' : ' Expected: what was spent to yesterday, and as much a day as until then for the days that are left.'}`}
-            >
-              {({ data }) => sentenceOf(data, nameOf, isOver ? formatMonth(shown.from) : undefined)}
-            </AnswerOf>
-            <Saying said={said} />
-            <List
-              loaded={budgets}
-              noun="limits"
-              empty={
-                <Empty command="cloud-analytics budget set --month 2026-11 --limit 2500">
-                  No limit is set.{isAdmin(who) && ' Set one below, or by a command:'}
-                </Empty>
-              }
-              caption="Limits"
-              keyOf={(budget) => JSON.stringify([budget.month, budget.scope])}
-              columns={columns}
+        <AnswerOf
+          loaded={budgets}
+          name="Budgets"
+          soft={`${isOver || pastUsed.size === 0 ? '' : `${sentenceOf([...pastUsed.values()], nameOf, formatMonth(before))}. `}Limits are of a calendar month (${who.organization.time_zone}) and hold until a later one is set.${isOver ? '' : ' Expected: what was spent to yesterday, and as much a day as until then for the days that are left.'}`}
+        >
+          {({ data }) => sentenceOf(data, nameOf, isOver ? formatMonth(shown.from) : undefined)}
+        </AnswerOf>
+        <Saying said={said} />
+        <List
+          loaded={budgets}
+          noun="limits"
+          empty={
+            <Empty command="cloud-analytics budget set --month 2026-11 --limit 2500">
+              No limit is set.{isAdmin(who) && ' Set one below, or by a command:'}
+            </Empty>
+          }
+          caption="Limits"
+          keyOf={(budget) => JSON.stringify([budget.month, budget.scope])}
+          columns={columns}
+        />
+        {isAdmin(who) && (
+          <Form
+            title="New limit"
+            send="Set the limit"
+            onSend={({ month: from = '', limit, of = '', name }) => set(of, name, from, Number(limit))}
+          >
+            <Choice label="Of" name="of" value="" options={SCOPES} />
+            <Input
+              label="Its name, or the member’s address (none for the organization)"
+              name="name"
+              maxLength={320}
             />
-            {isAdmin(who) && (
-              <Form
-                title="New limit"
-                send="Set the limit"
-                onSend={({ month: from = '', limit, of = '', name }) => set(of, name, from, Number(limit))}
-              >
-                <Choice label="Of" name="of" value="" options={SCOPES} />
-                <Input
-                  label="Its name, or the member’s address (none for the organization)"
-                  name="name"
-                  maxLength={320}
-                />
-                <Input
-                  label="From the month"
-                  {...{ name: 'month', required: true, pattern: '\\d{4}-\\d{2}', placeholder: '2026-11' }}
-                  defaultValue={today().slice(0, 7)}
-                />
-                <Input label="US dollars a month" name="limit" type="number" required min={0.01} step="any" />
-              </Form>
-            )}
-          </>
+            <Input
+              label="From the month"
+              {...{ name: 'month', required: true, pattern: '\\d{4}-\\d{2}', placeholder: '2026-11' }}
+              defaultValue={today().slice(0, 7)}
+            />
+            <Input label="US dollars a month" name="limit" type="number" required min={0.01} step="any" />
+          </Form>
         )}
       </Ready>
     </>

@@ -165,95 +165,88 @@ export function CostPage({ route, who }: PageProps) {
         />
       </Bar>
       <Ready of={[stack, breakdown, days, changes, names]}>
-        {() => (
-          <>
-            {total === undefined ? (
-              <Answer>Spend</Answer>
-            ) : (
-              <Answer
-                soft={
-                  total.sessions === 0 ? undefined : (
-                    <>
-                      {!isMonth(range) && withoutBudget}
-                      {month !== undefined && !isMonth(range) && saidOfBudget(month, false)}
-                      {countOf(total.sessions, 'session')} of these days, {countOf(total.turns, 'turn')};{' '}
-                      {formatCompact(
-                        total.tokens.input + total.tokens.cache_read + total.tokens.cache_creation,
-                      )}{' '}
-                      tokens in, {cacheShareOf(total.tokens)} of them read from the cache,{' '}
-                      {formatCompact(total.tokens.output)} out. Costs are list prices, by day (
-                      {who.organization.time_zone})
-                      {range.to >= today() && '; today is not over, and not compared'}.{' '}
-                      {table.by === 'paid_by' &&
-                        'Unknown is what no call says: Seats counts it as paid by a plan while the member has one of that vendor. '}
-                      <a href={linkTo('paid')}>Did a new version or model pay?</a>
-                    </>
-                  )
-                }
-              >
-                {subject} cost{' '}
-                {total.cost === 0 && total.sessions === 0 ? 'nothing' : formatDollars(total.cost)}{' '}
-                {inRange(range)}
-                {month !== undefined && isMonth(range) && saidOfBudget(month, true)}
-                {compared && changed?.total && moreOrLess(changed.total, compared)}.
-                {isMonth(range) && withoutBudget}
-                {most !== undefined &&
-                  ` The ${wordOf(table.by)} with most: ${nameOf(most.key)}, ${formatDollars(most.cost)} (${formatShare(most.share)}).`}
-              </Answer>
-            )}
-            {hasUnpriced && <Unpriced filters={{ ...filters, ...dates }} />}
-            <Show loaded={stack} what="the cost of each period">
-              {({ periods, series }) =>
-                series.length === 0 ? (
-                  <NoSessions />
-                ) : (
-                  <PeriodChart
-                    title={`Cost by ${chart.granularity} and ${wordOf(chart.by)}`}
-                    description={`A bar for each ${chart.granularity}, stacked by ${wordOf(chart.by)}: US dollars of the calls of that time.`}
-                    periods={periods}
-                    series={series.map(({ key, name, values, isRest = false, color }) => ({
-                      ...{ isRest, color, values },
-                      name: members.get(name)?.name ?? name,
-                      href:
-                        key !== undefined
-                          ? narrowed(chart.by, key)
-                          : top < MAX_SHOWN
-                            ? linkHere(route, { top: 2 * top })
-                            : undefined,
-                    }))}
-                    linkOf={(period) =>
-                      linkHere(route, {
-                        ...{ page: undefined, range: undefined },
-                        ...daysOfPeriod(period, chart.granularity, chart.range),
-                      })
-                    }
-                    limit={costs && limitLine(costs, periods, chart.granularity)}
-                    also={costs && chart.granularity === 'day' ? [besideUsual(costs.costOn, periods)] : []}
-                    unfinished={openPeriod(chart.granularity)}
-                    flags={noteFlags(noteTexts(notes, periods, chart.granularity, chart.range))}
-                  />
-                )
-              }
-            </Show>
-            {hidden !== undefined && (
-              <p class="note">
-                (others) in the chart are {formatShare(hidden.share)} of the cost; the largest of them{' '}
-                {nameOf(hidden.most.key)}, {formatDollars(hidden.most.cost)}. A click on (others) shows more.
-              </p>
-            )}
-            {isAdmin(who) && <NotesForm range={range} scope={filters} />}
-            <List
-              loaded={breakdown}
-              noun={table.andBy === undefined ? pluralOf(wordOf(table.by)) : 'rows'}
-              isSaved
-              caption={`Cost by ${wordOf(table.by)}${table.andBy === undefined ? '' : ` and ${wordOf(table.andBy)}`}`}
-              columns={columns}
-              total={sum}
-              keyOf={({ key, and_key }) => `${key ?? NONE} ${and_key ?? ''}`}
-              sorting={sortingOf(query, 'cost')}
-            />
-          </>
+        {total === undefined ? (
+          <Answer>Spend</Answer>
+        ) : (
+          <Answer
+            soft={
+              total.sessions === 0 ? undefined : (
+                <>
+                  {!isMonth(range) && withoutBudget}
+                  {month !== undefined && !isMonth(range) && saidOfBudget(month, false)}
+                  {countOf(total.sessions, 'session')} of these days, {countOf(total.turns, 'turn')};{' '}
+                  {formatCompact(total.tokens.input + total.tokens.cache_read + total.tokens.cache_creation)}{' '}
+                  tokens in, {cacheShareOf(total.tokens)} of them read from the cache,{' '}
+                  {formatCompact(total.tokens.output)} out. Costs are list prices, by day (
+                  {who.organization.time_zone})
+                  {range.to >= today() && '; today is not over, and not compared'}.{' '}
+                  {table.by === 'paid_by' &&
+                    'Unknown is what no call says: Seats counts it as paid by a plan while the member has one of that vendor. '}
+                  <a href={linkTo('paid')}>Did a new version or model pay?</a>
+                </>
+              )
+            }
+          >
+            {subject} cost {total.cost === 0 && total.sessions === 0 ? 'nothing' : formatDollars(total.cost)}{' '}
+            {inRange(range)}
+            {month !== undefined && isMonth(range) && saidOfBudget(month, true)}
+            {compared && changed?.total && moreOrLess(changed.total, compared)}.
+            {isMonth(range) && withoutBudget}
+            {most !== undefined &&
+              ` The ${wordOf(table.by)} with most: ${nameOf(most.key)}, ${formatDollars(most.cost)} (${formatShare(most.share)}).`}
+          </Answer>
         )}
+        {hasUnpriced && <Unpriced filters={{ ...filters, ...dates }} />}
+        <Show loaded={stack} what="the cost of each period">
+          {({ periods, series }) =>
+            series.length === 0 ? (
+              <NoSessions />
+            ) : (
+              <PeriodChart
+                title={`Cost by ${chart.granularity} and ${wordOf(chart.by)}`}
+                description={`A bar for each ${chart.granularity}, stacked by ${wordOf(chart.by)}: US dollars of the calls of that time.`}
+                periods={periods}
+                series={series.map(({ key, name, values, isRest = false, color }) => ({
+                  ...{ isRest, color, values },
+                  name: members.get(name)?.name ?? name,
+                  href:
+                    key !== undefined
+                      ? narrowed(chart.by, key)
+                      : top < MAX_SHOWN
+                        ? linkHere(route, { top: 2 * top })
+                        : undefined,
+                }))}
+                linkOf={(period) =>
+                  linkHere(route, {
+                    ...{ page: undefined, range: undefined },
+                    ...daysOfPeriod(period, chart.granularity, chart.range),
+                  })
+                }
+                limit={costs && limitLine(costs, periods, chart.granularity)}
+                also={costs && chart.granularity === 'day' ? [besideUsual(costs.costOn, periods)] : []}
+                unfinished={openPeriod(chart.granularity)}
+                flags={noteFlags(noteTexts(notes, periods, chart.granularity, chart.range))}
+              />
+            )
+          }
+        </Show>
+        {hidden !== undefined && (
+          <p class="note">
+            (others) in the chart are {formatShare(hidden.share)} of the cost; the largest of them{' '}
+            {nameOf(hidden.most.key)}, {formatDollars(hidden.most.cost)}. A click on (others) shows more.
+          </p>
+        )}
+        {isAdmin(who) && <NotesForm range={range} scope={filters} />}
+        <List
+          loaded={breakdown}
+          noun={table.andBy === undefined ? pluralOf(wordOf(table.by)) : 'rows'}
+          isSaved
+          caption={`Cost by ${wordOf(table.by)}${table.andBy === undefined ? '' : ` and ${wordOf(table.andBy)}`}`}
+          columns={columns}
+          total={sum}
+          keyOf={({ key, and_key }) => `${key ?? NONE} ${and_key ?? ''}`}
+          sorting={sortingOf(query, 'cost')}
+        />
       </Ready>
     </>
   )

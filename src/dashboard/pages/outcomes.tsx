@@ -52,44 +52,42 @@ export function OutcomesPage({ route: { query } }: PageProps) {
         <QueryChoice name="by" label="By" usual="week" options={OPTIONS} />
       </Bar>
       <Ready of={[outcomes, before, tickets]}>
-        {() => (
-          <Show loaded={outcomes} what="outcomes">
-            {({ data, pagination, total }) => (
-              <>
-                <Answer soft={<SoftOutcomes total={total} />}>
-                  {sentenceOf(
-                    total,
-                    loadedOf(before)?.total,
-                    compared && inRange(compared.before),
-                    inRange(range),
-                  )}
-                </Answer>
-                {pagination.total === 0 ? (
-                  <NoMatch noun="pull requests, sessions and commits">
-                    <Empty command="cloud-analytics pr --base main --number 1">
-                      No pull requests, sessions or commits in these days. A job of CI sends them, with their
-                      state:
-                    </Empty>
-                  </NoMatch>
-                ) : (
-                  <>
-                    {(by === 'month' || by === 'week') && data.length > 1 && <Charts by={by} data={data} />}
-                    <Table
-                      caption={`Outcomes by ${by}`}
-                      columns={columnsOf(by, members)}
-                      rows={data}
-                      keyOf={({ key }) => key ?? NONE}
-                      total={{ ...total, key: null }}
-                    />
-                    <Pager pagination={pagination} noun={pluralOf(by)} />
-                    <Tickets loaded={tickets} days={{ project: chosen.project, ...range }} />
-                    <Definitions />
-                  </>
+        <Show loaded={outcomes} what="outcomes">
+          {({ data, pagination, total }) => (
+            <>
+              <Answer soft={<SoftOutcomes total={total} />}>
+                {sentenceOf(
+                  total,
+                  loadedOf(before)?.total,
+                  compared && inRange(compared.before),
+                  inRange(range),
                 )}
-              </>
-            )}
-          </Show>
-        )}
+              </Answer>
+              {pagination.total === 0 ? (
+                <NoMatch noun="pull requests, sessions and commits">
+                  <Empty command="cloud-analytics pr --base main --number 1">
+                    No pull requests, sessions or commits in these days. A job of CI sends them, with their
+                    state:
+                  </Empty>
+                </NoMatch>
+              ) : (
+                <>
+                  {(by === 'month' || by === 'week') && data.length > 1 && <Charts by={by} data={data} />}
+                  <Table
+                    caption={`Outcomes by ${by}`}
+                    columns={columnsOf(by, members)}
+                    rows={data}
+                    keyOf={({ key }) => key ?? NONE}
+                    total={{ ...total, key: null }}
+                  />
+                  <Pager pagination={pagination} noun={pluralOf(by)} />
+                  <Tickets loaded={tickets} days={{ project: chosen.project, ...range }} />
+                  <Definitions />
+                </>
+              )}
+            </>
+          )}
+        </Show>
       </Ready>
     </>
   )

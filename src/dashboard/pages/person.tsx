@@ -39,11 +39,9 @@ export function MePage({ who: { member } }: PageProps) {
   if (member !== null) return <PersonPage key={member.id} id={member.id} me={member} />
   return (
     <Ready of={[attention]}>
-      {() => (
-        <Answer soft="This key belongs to nobody: sign in with a password to see what is yours.">
-          {saidOfLeft(loadedOf(attention)?.mine ?? [])}
-        </Answer>
-      )}
+      <Answer soft="This key belongs to nobody: sign in with a password to see what is yours.">
+        {saidOfLeft(loadedOf(attention)?.mine ?? [])}
+      </Answer>
     </Ready>
   )
 }
@@ -93,110 +91,102 @@ export function PersonPage({ id, me = null }: PersonProps) {
     <>
       {me === null && <Back to="team">All members</Back>}
       <Ready of={[stack, attention, sessions, expertise, findings, others]}>
-        {() => (
-          <>
-            <Answer
-              soft={
-                <>
-                  {person !== undefined && <bdi>{person.email}; </bdi>}
-                  {mine !== undefined && mine.mine.length > 0 && `${sums} in `}the last {WEEKS} weeks. Costs
-                  are list prices.
-                </>
-              }
-            >
-              {mine !== undefined && mine.mine.length > 0 ? (
-                saidOfLeft(mine.mine)
-              ) : (
-                <>
-                  <bdi>{person?.name ?? id}</bdi>: {sums}
-                </>
-              )}
-            </Answer>
-            {mine !== undefined && mine.windows.length > 0 && <p>{saidOfWindows(mine.windows)}.</p>}
-            {last !== undefined && (
+        <Answer
+          soft={
+            <>
+              {person !== undefined && <bdi>{person.email}; </bdi>}
+              {mine !== undefined && mine.mine.length > 0 && `${sums} in `}the last {WEEKS} weeks. Costs are
+              list prices.
+            </>
+          }
+        >
+          {mine !== undefined && mine.mine.length > 0 ? (
+            saidOfLeft(mine.mine)
+          ) : (
+            <>
+              <bdi>{person?.name ?? id}</bdi>: {sums}
+            </>
+          )}
+        </Answer>
+        {mine !== undefined && mine.windows.length > 0 && <p>{saidOfWindows(mine.windows)}.</p>}
+        {last !== undefined && (
+          <p>
+            {me === null ? 'The' : 'Your'} last session,{' '}
+            <a href={linkTo('sessions', {}, last.id)}>
+              <Time at={last.created_at} />
+            </a>
+            , cost {formatDollars(last.estimated_cost)}: {countOf(last.turns, 'turn')} in{' '}
+            <bdi>{last.project_name ?? 'no project'}</bdi>
+            {last.branch != null && (
+              <>
+                {' '}
+                on <bdi>{last.branch}</bdi>
+              </>
+            )}
+            , quality {formatScore(last.quality_score)} of 100.
+          </p>
+        )}
+        {me !== null && <Compared id={id} loaded={others} />}
+        <Show loaded={stack} what="cost">
+          {({ periods, series }) =>
+            series.length === 0 ? (
+              <Empty {...(me !== null && { command: syncCommand() })}>
+                No sessions in these weeks.
+                {me !== null && ' To send those that coding agents left on a disk:'}
+              </Empty>
+            ) : (
+              <PeriodChart
+                title="Cost by week and model"
+                description="A bar for each week, stacked by model: US dollars of the person’s calls in it."
+                periods={periods}
+                series={series}
+                unfinished={openPeriod('week')}
+                linkOf={(week) => linkTo('sessions', { ...links, ...daysOfPeriod(week, 'week', range) })}
+              />
+            )
+          }
+        </Show>
+        <Show loaded={sessions} what="sessions">
+          {({ data, pagination: { total } }) => (
+            <>
+              <h2>{countOf(total, 'session')}</h2>
+              {total > 0 && <Table caption="Newest sessions" rows={data} columns={PLAIN_SESSION_COLUMNS} />}
               <p>
-                {me === null ? 'The' : 'Your'} last session,{' '}
-                <a href={linkTo('sessions', {}, last.id)}>
-                  <Time at={last.created_at} />
-                </a>
-                , cost {formatDollars(last.estimated_cost)}: {countOf(last.turns, 'turn')} in{' '}
-                <bdi>{last.project_name ?? 'no project'}</bdi>
-                {last.branch != null && (
-                  <>
-                    {' '}
-                    on <bdi>{last.branch}</bdi>
-                  </>
-                )}
-                , quality {formatScore(last.quality_score)} of 100.
+                <a href={linkTo('sessions', links)}>All sessions</a>,{' '}
+                <a href={linkTo('sessions', { ...links, sort: 'estimated_cost' })}>those that cost most</a>,{' '}
+                <a href={linkTo('cost', links)}>cost by project</a>
               </p>
-            )}
-            {me !== null && <Compared id={id} loaded={others} />}
-            <Show loaded={stack} what="cost">
-              {({ periods, series }) =>
-                series.length === 0 ? (
-                  <Empty {...(me !== null && { command: syncCommand() })}>
-                    No sessions in these weeks.
-                    {me !== null && ' To send those that coding agents left on a disk:'}
-                  </Empty>
-                ) : (
-                  <PeriodChart
-                    title="Cost by week and model"
-                    description="A bar for each week, stacked by model: US dollars of the person’s calls in it."
-                    periods={periods}
-                    series={series}
-                    unfinished={openPeriod('week')}
-                    linkOf={(week) => linkTo('sessions', { ...links, ...daysOfPeriod(week, 'week', range) })}
-                  />
-                )
-              }
-            </Show>
-            <Show loaded={sessions} what="sessions">
-              {({ data, pagination: { total } }) => (
-                <>
-                  <h2>{countOf(total, 'session')}</h2>
-                  {total > 0 && (
-                    <Table caption="Newest sessions" rows={data} columns={PLAIN_SESSION_COLUMNS} />
-                  )}
-                  <p>
-                    <a href={linkTo('sessions', links)}>All sessions</a>,{' '}
-                    <a href={linkTo('sessions', { ...links, sort: 'estimated_cost' })}>
-                      those that cost most
-                    </a>
-                    , <a href={linkTo('cost', links)}>cost by project</a>
-                  </p>
-                </>
+            </>
+          )}
+        </Show>
+        <Show loaded={findings} what="findings">
+          {({ data, pagination: { total } }) => (
+            <>
+              <h2>{isLookedAt ? countOf(total, 'open finding') : 'Nothing was looked at yet'}</h2>
+              <Findings findings={data} />
+              {total > 0 && (
+                <p>
+                  <a href={linkTo('security', links)}>All findings</a>
+                </p>
               )}
-            </Show>
-            <Show loaded={findings} what="findings">
-              {({ data, pagination: { total } }) => (
-                <>
-                  <h2>{isLookedAt ? countOf(total, 'open finding') : 'Nothing was looked at yet'}</h2>
-                  <Findings findings={data} />
-                  {total > 0 && (
-                    <p>
-                      <a href={linkTo('security', links)}>All findings</a>
-                    </p>
-                  )}
-                </>
-              )}
-            </Show>
-            <h2>Pull requests</h2>
-            {me === null ? (
-              <Merged filters={filters} />
-            ) : (
-              <Later summary="What became of them">
-                <Merged filters={filters} />
-              </Later>
-            )}
-            <h2>Expertise</h2>
-            {me === null ? (
-              <Domains id={id} loaded={expertise} />
-            ) : (
-              <Later summary="By domain">
-                <OwnDomains id={id} />
-              </Later>
-            )}
-          </>
+            </>
+          )}
+        </Show>
+        <h2>Pull requests</h2>
+        {me === null ? (
+          <Merged filters={filters} />
+        ) : (
+          <Later summary="What became of them">
+            <Merged filters={filters} />
+          </Later>
+        )}
+        <h2>Expertise</h2>
+        {me === null ? (
+          <Domains id={id} loaded={expertise} />
+        ) : (
+          <Later summary="By domain">
+            <OwnDomains id={id} />
+          </Later>
         )}
       </Ready>
     </>

@@ -53,56 +53,51 @@ export function QualityPage({ route: { query }, who }: PageProps) {
         csv={{ path: '/sessions', query: { ...lowest, include: 'details' }, name: 'low-quality' }}
       />
       <Ready of={[overview, trend, low]}>
-        {() => (
-          <>
-            <Answer
-              soft={
-                <>
-                  The mean over sessions of how smoothly each went: errors, rework, interruptions. 100 is
-                  best. It does not measure the code. The band of the chart holds the middle half of the
-                  sessions.
-                </>
-              }
-            >
-              {sentenceOf(overview, compared && formatRange(compared.before))}
-              {lowCount !== undefined && lowCount > 0 && (
-                <>
-                  ; <a href={lowLink}>{countOf(lowCount, 'session')}</a> at {LOW} or below
-                </>
-              )}
-            </Answer>
-            <Show loaded={trend} what="the trend">
-              {({ data }) =>
-                data.length === 0 ? (
-                  <NoSessions />
-                ) : (
-                  <ScoreLine
-                    title={`Quality by ${shown.granularity}`}
-                    periods={periodsOf(shown.range, shown.granularity)}
-                    data={data}
-                    notes={noteTexts(
-                      notes,
-                      periodsOf(shown.range, shown.granularity),
-                      shown.granularity,
-                      shown.range,
-                    )}
-                  />
-                )
-              }
-            </Show>
-            {isAdmin(who) && <NotesForm range={range} scope={{ project }} />}
-            <Show loaded={low} what="the lowest sessions">
-              {({ data }) =>
-                data.length > 0 && (
-                  <>
-                    <h2>The lowest scores</h2>
-                    <Table caption="The lowest scores" rows={data} columns={COLUMNS} isSaved />
-                  </>
-                )
-              }
-            </Show>
-          </>
-        )}
+        <Answer
+          soft={
+            <>
+              The mean over sessions of how smoothly each went: errors, rework, interruptions. 100 is best. It
+              does not measure the code. The band of the chart holds the middle half of the sessions.
+            </>
+          }
+        >
+          {sentenceOf(overview, compared && formatRange(compared.before))}
+          {lowCount !== undefined && lowCount > 0 && (
+            <>
+              ; <a href={lowLink}>{countOf(lowCount, 'session')}</a> at {LOW} or below
+            </>
+          )}
+        </Answer>
+        <Show loaded={trend} what="the trend">
+          {({ data }) =>
+            data.length === 0 ? (
+              <NoSessions />
+            ) : (
+              <ScoreLine
+                title={`Quality by ${shown.granularity}`}
+                periods={periodsOf(shown.range, shown.granularity)}
+                data={data}
+                notes={noteTexts(
+                  notes,
+                  periodsOf(shown.range, shown.granularity),
+                  shown.granularity,
+                  shown.range,
+                )}
+              />
+            )
+          }
+        </Show>
+        {isAdmin(who) && <NotesForm range={range} scope={{ project }} />}
+        <Show loaded={low} what="the lowest sessions">
+          {({ data }) =>
+            data.length > 0 && (
+              <>
+                <h2>The lowest scores</h2>
+                <Table caption="The lowest scores" rows={data} columns={COLUMNS} isSaved />
+              </>
+            )
+          }
+        </Show>
       </Ready>
     </>
   )

@@ -49,47 +49,39 @@ export function TeamPage({ route: { query }, who }: PageProps) {
         />
       </Bar>
       <Ready of={[team, costs, week, activity, expertise]}>
-        {() => (
+        <Answer
+          soft={`${path === undefined ? idleSaid(team, week, lastDays(WEEK)) : onlySaid(loadedOf(expertise)?.files, path)}The bus factor of a domain is the smallest number of people without whom more than half of its files have no author.`}
+        >
+          {path !== undefined ? <Knowers expertise={expertise} path={path} /> : sentenceOf(team, expertise)}
+        </Answer>
+        {path === undefined && (
           <>
-            <Answer
-              soft={`${path === undefined ? idleSaid(team, week, lastDays(WEEK)) : onlySaid(loadedOf(expertise)?.files, path)}The bus factor of a domain is the smallest number of people without whom more than half of its files have no author.`}
-            >
-              {path !== undefined ? (
-                <Knowers expertise={expertise} path={path} />
-              ) : (
-                sentenceOf(team, expertise)
-              )}
-            </Answer>
-            {path === undefined && (
-              <>
-                <Members
-                  {...{ team, costs, range, matches }}
-                  kept={keptOf(query)}
-                  more={() => setPages(pages + 1)}
-                  org={who.organization.slug}
-                />
-                <Show loaded={activity} what="activity">
-                  {({ data }) =>
-                    data.some(({ sessions }) => sessions > 0) && (
-                      <PunchCard
-                        title="Sessions of each day, last 26 weeks"
-                        days={data.map(({ period, sessions }) => ({ day: period, count: sessions }))}
-                      />
-                    )
-                  }
-                </Show>
-                <p class="note">
-                  <a href={linkTo('devices')}>Machines, and what telemetry and transcripts tell of whom</a>
-                </p>
-              </>
-            )}
-            <ExpertiseTables
-              {...{ loaded: expertise, matches }}
+            <Members
+              {...{ team, costs, range, matches }}
+              kept={keptOf(query)}
+              more={() => setPages(pages + 1)}
               org={who.organization.slug}
-              isOfFile={path !== undefined}
             />
+            <Show loaded={activity} what="activity">
+              {({ data }) =>
+                data.some(({ sessions }) => sessions > 0) && (
+                  <PunchCard
+                    title="Sessions of each day, last 26 weeks"
+                    days={data.map(({ period, sessions }) => ({ day: period, count: sessions }))}
+                  />
+                )
+              }
+            </Show>
+            <p class="note">
+              <a href={linkTo('devices')}>Machines, and what telemetry and transcripts tell of whom</a>
+            </p>
           </>
         )}
+        <ExpertiseTables
+          {...{ loaded: expertise, matches }}
+          org={who.organization.slug}
+          isOfFile={path !== undefined}
+        />
       </Ready>
     </>
   )

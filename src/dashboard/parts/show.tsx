@@ -45,12 +45,13 @@ interface ReadyProps {
   of: readonly Loaded<unknown>[]
   /** Whether the answer stands above. */
   isBelow?: boolean
-  children: () => ComponentChildren
+  children: ComponentChildren | (() => ComponentChildren)
 }
 
 /** Shows a page, or what is below its answer, when all of it is there, so that nothing is moved by what comes later. */
 export function Ready({ of, isBelow = false, children }: ReadyProps): ComponentChildren {
-  if (of.every((loaded) => loaded.state !== 'loading' || loaded.value !== undefined)) return children()
+  if (of.every((loaded) => loaded.state !== 'loading' || loaded.value !== undefined))
+    return typeof children === 'function' ? children() : children
   return (
     <>
       {!isBelow && <h1 class="answer">…</h1>}

@@ -29,42 +29,38 @@ export function SessionPage({ id }: { id: string }) {
     <>
       <Back to="sessions">All sessions</Back>
       <Ready of={[session, members]}>
-        {() => (
-          <>
-            {session.state === 'failed' && (
-              <h1>
-                <code>{id}</code>
-              </h1>
-            )}
-            <Show loaded={session} what="the session">
-              {(value) => (
-                <>
-                  <Sentence session={value} members={names} />
-                  <p>{didOf(value)}</p>
-                  {value.summary !== null && <p class="text">{value.summary}</p>}
-                  <SessionFacts session={value} members={names} />
-                  <Timeline turns={value.turn_records} findings={value.security_metadata.findings} />
-                  <QualityFactors quality={value.quality_metadata} />
-                  <section>
-                    <h2>
-                      Security: {formatScore(value.security_metadata.score)} of 100,{' '}
-                      {countOf(value.security_metadata.findings.length, 'finding')}
-                    </h2>
-                    <p class="note">
-                      100, less 25 for each critical, 15 for each high, 8 for each medium and 3 for each low
-                      finding.
-                    </p>
-                    <Findings findings={value.security_metadata.findings} />
-                  </section>
-                  <Files session={value} />
-                  <Tools session={value} />
-                  <Turns turns={value.turn_records} />
-                  <Observations session={value} />
-                </>
-              )}
-            </Show>
-          </>
+        {session.state === 'failed' && (
+          <h1>
+            <code>{id}</code>
+          </h1>
         )}
+        <Show loaded={session} what="the session">
+          {(value) => (
+            <>
+              <Sentence session={value} members={names} />
+              <p>{didOf(value)}</p>
+              {value.summary !== null && <p class="text">{value.summary}</p>}
+              <SessionFacts session={value} members={names} />
+              <Timeline turns={value.turn_records} findings={value.security_metadata.findings} />
+              <QualityFactors quality={value.quality_metadata} />
+              <section>
+                <h2>
+                  Security: {formatScore(value.security_metadata.score)} of 100,{' '}
+                  {countOf(value.security_metadata.findings.length, 'finding')}
+                </h2>
+                <p class="note">
+                  100, less 25 for each critical, 15 for each high, 8 for each medium and 3 for each low
+                  finding.
+                </p>
+                <Findings findings={value.security_metadata.findings} />
+              </section>
+              <Files session={value} />
+              <Tools session={value} />
+              <Turns turns={value.turn_records} />
+              <Observations session={value} />
+            </>
+          )}
+        </Show>
       </Ready>
     </>
   )

@@ -49,38 +49,36 @@ export function SessionsPage({ route: { query } }: PageProps) {
     <>
       <Bar filters={FILTERS} csv={{ path: '/sessions', query: list, name: 'sessions' }} />
       <Ready of={[sessions, sums, ofToday]}>
-        {() => (
-          <Show loaded={shown} what="sessions">
-            {({ data, pagination }) => (
-              <>
-                <Answer
-                  soft={
-                    (pagination.total > 0 || loadedOf(ofToday) !== 0) && (
-                      <>
-                        <OfToday count={loadedOf(ofToday) ?? 0} />
-                        {pagination.total > 0 &&
-                          total !== undefined &&
-                          `${countOf(total.turns, 'turn')}; the calls of these days cost ${formatDollars(total.cost)}. A session counts on the day on which it began.`}
-                      </>
-                    )
-                  }
-                >
-                  {pagination.total === 0 ? 'No session' : countOf(pagination.total, 'session')} began{' '}
-                  {inRange(range)}
-                </Answer>
-                {pagination.total === 0 ? (
-                  <NoSessions />
-                ) : (
-                  <>
-                    {offer}
-                    <SessionTable sessions={data} sorting={sortingOf(query, 'created_at')} />
-                    <Pager pagination={pagination} noun="sessions" />
-                  </>
-                )}
-              </>
-            )}
-          </Show>
-        )}
+        <Show loaded={shown} what="sessions">
+          {({ data, pagination }) => (
+            <>
+              <Answer
+                soft={
+                  (pagination.total > 0 || loadedOf(ofToday) !== 0) && (
+                    <>
+                      <OfToday count={loadedOf(ofToday) ?? 0} />
+                      {pagination.total > 0 &&
+                        total !== undefined &&
+                        `${countOf(total.turns, 'turn')}; the calls of these days cost ${formatDollars(total.cost)}. A session counts on the day on which it began.`}
+                    </>
+                  )
+                }
+              >
+                {pagination.total === 0 ? 'No session' : countOf(pagination.total, 'session')} began{' '}
+                {inRange(range)}
+              </Answer>
+              {pagination.total === 0 ? (
+                <NoSessions />
+              ) : (
+                <>
+                  {offer}
+                  <SessionTable sessions={data} sorting={sortingOf(query, 'created_at')} />
+                  <Pager pagination={pagination} noun="sessions" />
+                </>
+              )}
+            </>
+          )}
+        </Show>
       </Ready>
     </>
   )

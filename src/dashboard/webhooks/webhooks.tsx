@@ -20,68 +20,64 @@ export function WebhooksPage({ who }: PageProps) {
   }
   return (
     <Ready of={[endpoints]}>
-      {() => (
-        <>
-          <AnswerOf
-            loaded={endpoints}
-            name="Webhooks"
-            soft="An endpoint fails from the first attempt without an answer of 2xx until the next with one."
-          >
-            {({ data }) => sentenceOf(data)}
-          </AnswerOf>
-          <Show loaded={endpoints} what="webhooks">
-            {({ data }) =>
-              data.length === 0 ? (
-                <Empty command="cloud-analytics webhook listen">
-                  No endpoints yet. Add one here; to see what it would get:
-                </Empty>
-              ) : (
-                <Table
-                  caption="Endpoints"
-                  rows={data}
-                  columns={[
-                    {
-                      name: 'Endpoint',
-                      cell: ({ id, url, description }) => (
-                        <>
-                          <a href={linkTo('webhooks', {}, id)}>{url}</a>
-                          {description !== null && <p class="note">{description}</p>}
-                        </>
-                      ),
-                    },
-                    { name: 'Events', cell: ({ events }) => events.join(', ') },
-                    { name: 'State', cell: ({ enabled }) => (enabled ? 'on' : 'off') },
-                    {
-                      name: 'Health',
-                      cell: ({ health }) =>
-                        health.consecutive_failures > 0 ? (
-                          <span class="bad">{health.consecutive_failures} failures in a row</span>
-                        ) : health.last_success_at === null ? (
-                          'nothing sent yet'
-                        ) : (
-                          <span class="good">
-                            last success <Time at={health.last_success_at} />
-                          </span>
-                        ),
-                    },
-                  ]}
-                />
-              )
-            }
-          </Show>
-          {who.scopes.includes('webhooks') && (
-            <section>
-              <h2>New endpoint</h2>
-              <EndpointForm save={add}>Add</EndpointForm>
-              <Saying said={said} />
-              {secret !== undefined && (
-                <p>
-                  Its signing secret, shown only now: <code>{secret}</code>
-                </p>
-              )}
-            </section>
+      <AnswerOf
+        loaded={endpoints}
+        name="Webhooks"
+        soft="An endpoint fails from the first attempt without an answer of 2xx until the next with one."
+      >
+        {({ data }) => sentenceOf(data)}
+      </AnswerOf>
+      <Show loaded={endpoints} what="webhooks">
+        {({ data }) =>
+          data.length === 0 ? (
+            <Empty command="cloud-analytics webhook listen">
+              No endpoints yet. Add one here; to see what it would get:
+            </Empty>
+          ) : (
+            <Table
+              caption="Endpoints"
+              rows={data}
+              columns={[
+                {
+                  name: 'Endpoint',
+                  cell: ({ id, url, description }) => (
+                    <>
+                      <a href={linkTo('webhooks', {}, id)}>{url}</a>
+                      {description !== null && <p class="note">{description}</p>}
+                    </>
+                  ),
+                },
+                { name: 'Events', cell: ({ events }) => events.join(', ') },
+                { name: 'State', cell: ({ enabled }) => (enabled ? 'on' : 'off') },
+                {
+                  name: 'Health',
+                  cell: ({ health }) =>
+                    health.consecutive_failures > 0 ? (
+                      <span class="bad">{health.consecutive_failures} failures in a row</span>
+                    ) : health.last_success_at === null ? (
+                      'nothing sent yet'
+                    ) : (
+                      <span class="good">
+                        last success <Time at={health.last_success_at} />
+                      </span>
+                    ),
+                },
+              ]}
+            />
+          )
+        }
+      </Show>
+      {who.scopes.includes('webhooks') && (
+        <section>
+          <h2>New endpoint</h2>
+          <EndpointForm save={add}>Add</EndpointForm>
+          <Saying said={said} />
+          {secret !== undefined && (
+            <p>
+              Its signing secret, shown only now: <code>{secret}</code>
+            </p>
           )}
-        </>
+        </section>
       )}
     </Ready>
   )
