@@ -1,3 +1,4 @@
+import type { CostTrend } from '../../features/cost/model.ts'
 import { weekdayOf, weekOf } from '../client/days.ts'
 import { formatDay, formatWeekday, formatWhole } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
@@ -12,17 +13,11 @@ const ROW = 22
 /** The width of a week's name. */
 const LABEL = 44
 
-/** Counts by weekday (rows) and week (columns); the area of a circle is the count. */
-export function PunchCard({
-  title,
-  days,
-}: {
-  title: string
-  days: readonly { day: string; count: number }[]
-}) {
-  const weeks = [...new Set(days.map(({ day }) => weekOf(day)))]
+/** Sessions by weekday (rows) and week (columns); the area of a circle is their number. */
+export function PunchCard({ days }: { days: CostTrend['data'] }) {
+  const weeks = [...new Set(days.map(({ period }) => weekOf(period)))]
   const column = new Map(weeks.map((week, index) => [week, index]))
-  const max = Math.max(1, ...days.map(({ count }) => count))
+  const max = Math.max(1, ...days.map(({ sessions }) => sessions))
   const height = TOP + ROW * WEEKDAYS.length + 20
   const partOf = (width: number) => Math.min(2 * ROW, (width - LEFT) / Math.max(1, weeks.length))
   const placeOf = (day: string, part: number) => ({
@@ -48,7 +43,7 @@ export function PunchCard({
             ) : null,
           )}
         </g>
-        {days.map(({ day, count }) => {
+        {days.map(({ period: day, sessions: count }) => {
           const { x, y } = placeOf(day, part)
           const r = count === 0 ? 1 : Math.max(1.5, Math.sqrt(count / max) * (Math.min(ROW, part) / 2 - 0.5))
           return <circle key={day} class={count === 0 ? 'none' : 'series0'} cx={x} cy={y} r={r} />
@@ -58,14 +53,14 @@ export function PunchCard({
   }
   return (
     <Figure
-      title={title}
+      title="Sessions of each day, last 26 weeks"
       description="Sessions of each day: a row for each weekday, a column for each week. A larger circle is more sessions."
       of="Day"
       height={height}
       draw={draw}
       isPlane
       marks={(width) =>
-        days.map(({ day, count }) => ({
+        days.map(({ period: day, sessions: count }) => ({
           ...placeOf(day, partOf(width)),
           title: formatWeekday(day),
           lines: [['Sessions', formatWhole(count)]],

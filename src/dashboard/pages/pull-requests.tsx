@@ -1,7 +1,7 @@
-import type { Rating, RiskScore } from '../../features/risk/model.ts'
-import { Scatter } from '../charts/scatter.tsx'
+import type { RiskScore } from '../../features/risk/model.ts'
+import { RATINGS, RiskChart } from '../charts/risk-chart.tsx'
 import { getJson, loadedOf, type Page, pathOf, useAsked, useLoaded } from '../client/api.ts'
-import { countOf, formatDollars } from '../client/format.ts'
+import { countOf } from '../client/format.ts'
 import { linkTo, type PageProps, type Query } from '../client/links.ts'
 import { setQuery } from '../client/router.ts'
 import { Bar as Line } from '../frame/bar.tsx'
@@ -13,7 +13,6 @@ import { Bar, dollarColumn, NamedLink, textColumn, timeColumn, wholeColumn } fro
 const PER_PAGE = 25
 /** Pull requests shown by risk. The API lists them by date alone, but for each rating by itself. */
 const RISKIEST = 100
-const RATINGS: readonly Rating[] = ['critical', 'high', 'medium', 'low']
 
 /** The hundred with the highest scores, or more of one score's rating: of each rating the newest. */
 async function riskiest(filters: Query, rating: string | undefined, signal: AbortSignal) {
@@ -121,19 +120,7 @@ function PullRequests({ data, byRisk }: { data: RiskScore[]; byRisk: boolean }) 
   ]
   return (
     <>
-      <Scatter
-        title="Risk against cost"
-        description={`Each point is one of ${countOf(data.length, 'pull request')}: to the right what its sessions cost, upwards its risk score.`}
-        points={data.map(({ id, repo, pr_number, pr_title, cost = 0, risk_score, rating }) => ({
-          ...{ key: id, href: linkTo('pull-requests', {}, id), kind: rating },
-          ...{ name: `${repo}#${pr_number} ${pr_title}`, x: cost, y: risk_score },
-        }))}
-        kinds={RATINGS}
-        xName="Cost of the sessions"
-        yName="Risk"
-        formatX={formatDollars}
-        maxY={100}
-      />
+      <RiskChart data={data} />
       <Table
         caption="Pull requests"
         isSaved

@@ -1,15 +1,15 @@
 import type { QualityOverview, QualityTrend } from '../../features/quality/model.ts'
 import type { SessionListItem } from '../../features/sessions/model.ts'
-import { LineChart } from '../charts/line-chart.tsx'
+import { ScoreChart } from '../charts/score-chart.tsx'
 import { type Loaded, loadedOf, type Page, useApi, useAsked } from '../client/api.ts'
 import { comparedOf, datesOf, finestGranularity, periodsOf, rangeOf } from '../client/days.ts'
-import { countOf, formatPoints, formatRange, formatScore, formatWhole } from '../client/format.ts'
+import { countOf, formatPoints, formatRange, formatScore } from '../client/format.ts'
 import { isAdmin, keptOf, linkTo, type PageProps } from '../client/links.ts'
 import { Bar } from '../frame/bar.tsx'
 import { NotesForm, noteTexts, useChartNotes } from '../parts/notes.tsx'
 import { Answer, NoSessions, Ready, Show } from '../parts/show.tsx'
 import { Table } from '../parts/table.tsx'
-import { SESSION_COLUMNS, UNKNOWN } from '../parts/values.tsx'
+import { SESSION_COLUMNS } from '../parts/values.tsx'
 import { comparedWith } from './breakdown.ts'
 
 /** Points of the chart at most; months, however many. */
@@ -34,16 +34,12 @@ export function QualityPage({ route: { query }, who }: PageProps) {
     ...{ project, date_from: from, date_to: to, compare: comparedWith(compared) },
   })
   const trend = useApi<QualityTrend>('/quality/trend', { ...filters, granularity, include: 'quartiles' })
-  const lowest = { ...filters, max_quality: LOW, sort: 'quality_score', order: 'asc' }
+  const order = { max_quality: LOW, sort: 'quality_score', order: 'asc' }
+  const lowest = { ...filters, ...order }
   const low = useApi<Page<SessionListItem>>('/sessions', { ...lowest, include: 'details', per_page: LISTED })
   const notes = useChartNotes(range, { project }, loadedOf(trend)?.data.length !== 0)
   const shown = useAsked(trend, { range, granularity })
-  const lowLink = linkTo('sessions', {
-    ...keptOf(query),
-    max_quality: LOW,
-    sort: 'quality_score',
-    order: 'asc',
-  })
+  const periods = periodsOf(shown.range, shown.granularity)
   const lowCount = loadedOf(low)?.pagination.total
   return (
     <>
@@ -64,7 +60,9 @@ export function QualityPage({ route: { query }, who }: PageProps) {
           {sentenceOf(overview, compared && formatRange(compared.before))}
           {lowCount !== undefined && lowCount > 0 && (
             <>
-              ; <a href={lowLink}>{countOf(lowCount, 'session')}</a> at {LOW} or below
+              ;{' '}
+              <a href={linkTo('sessions', { ...keptOf(query), ...order })}>{countOf(lowCount, 'session')}</a>{' '}
+              at {LOW} or below
             </>
           )}
         </Answer>
@@ -73,16 +71,11 @@ export function QualityPage({ route: { query }, who }: PageProps) {
             data.length === 0 ? (
               <NoSessions />
             ) : (
-              <ScoreLine
+              <ScoreChart
                 title={`Quality by ${shown.granularity}`}
-                periods={periodsOf(shown.range, shown.granularity)}
+                periods={periods}
                 data={data}
-                notes={noteTexts(
-                  notes,
-                  periodsOf(shown.range, shown.granularity),
-                  shown.granularity,
-                  shown.range,
-                )}
+                notes={noteTexts(notes, periods, shown.granularity, shown.range)}
               />
             )
           }
@@ -112,51 +105,4 @@ function sentenceOf(overview: Loaded<QualityOverview>, against: string | undefin
   if (was === undefined || was.total_sessions === 0 || against === undefined) return score
   const change = formatPoints(value.average_score, was.average_score)
   return `${score}, ${change.startsWith('0.0') ? 'as in' : `${change} compared with`} ${against}`
-}
-
-interface ScoreLineProps {
-  title: string
-  periods: readonly string[]
-  data: QualityTrend['data']
-  notes: readonly string[]
-}
-
-function ScoreLine({ title, periods, data, notes }: ScoreLineProps) {
-  const known = new Map(data.map((point) => [point.date, point]))
-  type Point = QualityTrend['data'][number]
-  const line = (name: string, pick: (point: Point) => number | undefined) => ({
-    name,
-    kind: 'line' as const,
-    values: periods.map((period) => {
-      const point = known.get(period)
-      return (point && pick(point)) ?? null
-    }),
-  })
-  const words = (name: string, write: (point: Point) => string) => ({
-    name,
-    values: periods.map((period) => {
-      const point = known.get(period)
-      return point === undefined ? UNKNOWN : write(point)
-    }),
-  })
-  return (
-    <LineChart
-      title={title}
-      description="The mean score of the sessions that began in each period, 0 to 100, with the middle half of them as a band. High is good."
-      periods={periods}
-      lines={[line('Mean', ({ score }) => score)]}
-      band={[
-        line('A quarter at most', ({ lower_quartile }) => lower_quartile),
-        line('A quarter at least', ({ upper_quartile }) => upper_quartile),
-      ]}
-      also={[
-        words('Lowest to highest', (one) => `${formatScore(one.min_score)}–${formatScore(one.max_score)}`),
-        words('Sessions', ({ sessions }) => formatWhole(sessions)),
-      ]}
-      format={formatScore}
-      formatTick={String}
-      max={100}
-      notes={notes}
-    />
-  )
 }

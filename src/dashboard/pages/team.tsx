@@ -63,14 +63,7 @@ export function TeamPage({ route: { query }, who }: PageProps) {
               org={who.organization.slug}
             />
             <Show loaded={activity} what="activity">
-              {({ data }) =>
-                data.some(({ sessions }) => sessions > 0) && (
-                  <PunchCard
-                    title="Sessions of each day, last 26 weeks"
-                    days={data.map(({ period, sessions }) => ({ day: period, count: sessions }))}
-                  />
-                )
-              }
+              {({ data }) => data.some(({ sessions }) => sessions > 0) && <PunchCard days={data} />}
             </Show>
             <p class="note">
               <a href={linkTo('devices')}>Machines, and what telemetry and transcripts tell of whom</a>
