@@ -83,19 +83,17 @@ export interface Page<Item> {
   pagination: Pagination
 }
 
-/** The state of a request, or of several. */
+/** The state of a request, or of several. While the next value is loaded, `value` is the one before; where that failed there is none. */
 export type Loaded<Value> = (
   | { state: 'loading'; value?: Value }
-  | { state: 'failed'; error: ApiFailure; retry: () => void }
+  | { state: 'failed'; value?: undefined; error: ApiFailure; retry: () => void }
   | { state: 'ready'; value: Value }
 ) & {
   /** Another one after another URL. */
   key?: string
 }
 
-/** The value, or the one before while the next is loaded; undefined where there is none. */
-export const loadedOf = <Value>(loaded: Loaded<Value>): Value | undefined =>
-  loaded.state === 'failed' ? undefined : loaded.value
+export const loadedOf = <Value>({ value }: Loaded<Value>): Value | undefined => value
 
 const asFailure = (error: unknown): ApiFailure =>
   error instanceof ApiFailure
@@ -124,7 +122,7 @@ export function useLoaded<Value>(key: string, load: (signal: AbortSignal) => Pro
       clearTimeout(timer)
       removeEventListener('online', retry)
       setLoaded((before) =>
-        'value' in before && before.value !== undefined
+        before.value !== undefined
           ? { key, state: 'loading', value: before.value }
           : { key, state: 'loading' },
       )
@@ -163,8 +161,7 @@ export function useLoaded<Value>(key: string, load: (signal: AbortSignal) => Pro
   }, [key])
   // the first render after a change of `key` still has the old state
   if (loaded.key === key) return loaded
-  const value = loadedOf(loaded)
-  return value === undefined ? { state: 'loading' } : { state: 'loading', value }
+  return loaded.value === undefined ? { state: 'loading' } : { state: 'loading', value: loaded.value }
 }
 
 /**
@@ -177,8 +174,14 @@ export function useAsked<Asked>({ state }: Loaded<unknown>, asked: Asked): Asked
   return shown.current
 }
 
-/** The body of a GET, loaded again when its URL or `count` changes. */
-export function useApi<Body>(path: string, query: Query = {}, count = 0): Loaded<Body> {
-  const url = pathOf(path, query)
-  return useLoaded<Body>(`${url} ${count}`, (signal) => getJson<Body>(url, { signal }))
+/** The body of a GET, loaded again when its URL or `count` changes. Without a path nothing is asked for. */
+export function useApi<Body>(path: string, query?: Query, count?: number): Loaded<Body>
+export function useApi<Body>(
+  path: string | undefined,
+  query?: Query,
+  count?: number,
+): Loaded<Body | undefined>
+export function useApi<Body>(path: string | undefined, query: Query = {}, count = 0) {
+  const url = path && pathOf(path, query)
+  return useLoaded(`${url} ${count}`, async (signal) => url && (await getJson<Body>(url, { signal })))
 }

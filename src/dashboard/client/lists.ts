@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import type { Attention } from '../../features/attention/model.ts'
 import type { Breakdown } from '../../features/cost/breakdown-model.ts'
 import type { TeamOverview } from '../../features/members/team-model.ts'
-import { getJson, type Loaded, loadedOf, type Page, pathOf, useLoaded } from './api.ts'
+import { getJson, type Loaded, type Page, pathOf, useLoaded } from './api.ts'
 import { lastDays } from './days.ts'
 import { NONE } from './links.ts'
 import { onChange } from './renewal.ts'
@@ -101,7 +101,7 @@ export interface Person {
 
 /** The members by id, none where the key may not read them; asked for only where they are needed. */
 export const useMembers = (isNeeded: boolean): ReadonlyMap<string | null, Person> =>
-  loadedOf(useNames(isNeeded)) ?? new Map()
+  useNames(isNeeded).value ?? new Map()
 
 /** The same, for a page that is shown with them. */
 export const useNames = (isNeeded = true): Loaded<ReadonlyMap<string | null, Person>> =>

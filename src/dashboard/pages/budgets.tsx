@@ -1,5 +1,5 @@
 import type { BudgetPage, ScopedBudget } from '../../features/budgets/model.ts'
-import { loadedOf, request, useApi } from '../client/api.ts'
+import { request, useApi } from '../client/api.ts'
 import { isDay, lastMonths, monthOf, today } from '../client/days.ts'
 import { countOf, formatDay, formatDollars, formatMonth, formatPercent } from '../client/format.ts'
 import { isAdmin, linkTo, type PageProps } from '../client/links.ts'
@@ -69,9 +69,7 @@ export function BudgetsPage({ route: { query }, who }: PageProps) {
   const shown = isDay(`${asked}-01`) && `${asked}-01` < month.from ? monthOf(`${asked}-01`) : month
   const isOver = shown.from < month.from
   const pastUsed = new Map(
-    (loadedOf(past)?.data ?? []).flatMap((one) =>
-      one.used ? [[JSON.stringify(one.scope), one] as const] : [],
-    ),
+    (past.value?.data ?? []).flatMap((one) => (one.used ? [[JSON.stringify(one.scope), one] as const] : [])),
   )
   const pastOf = ({ scope }: ScopedBudget) => pastUsed.get(JSON.stringify(scope))
   const set = (of: string, name: string | undefined, from: string, limit: number) =>

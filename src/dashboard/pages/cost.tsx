@@ -1,6 +1,6 @@
 import type { Breakdown, BreakdownItem } from '../../features/cost/breakdown-model.ts'
 import { PeriodChart } from '../charts/period-chart.tsx'
-import { loadedOf, useApi, useAsked } from '../client/api.ts'
+import { useApi, useAsked } from '../client/api.ts'
 import {
   besideUsual,
   comparedOf,
@@ -81,24 +81,24 @@ export function CostPage({ route, who }: PageProps) {
     ...pick(query, 'sort', 'order', 'page'),
   }
   const breakdown = useApi<Breakdown>('/cost/breakdown', list)
-  const known = loadedOf(breakdown)
+  const known = breakdown.value
   const changes = useChanges(by, andBy, isOver ? undefined : compared, filters)
   const changed =
     compared === undefined
       ? undefined
       : !isOver
-        ? loadedOf(changes)
+        ? changes.value
         : known?.total.previous !== undefined
           ? changesOf(known)
           : undefined
   const days = useDays(filters, range, granularity === 'day', who.member?.role === 'developer')
-  const notes = useChartNotes(range, filters, loadedOf(stack)?.series.length !== 0)
+  const notes = useChartNotes(range, filters, (stack.value?.series.length ?? 0) > 0)
   const chart = useAsked(stack, { by, granularity, range })
   const table = useAsked(breakdown, { by, andBy })
   const names = useNames(hasNames || [chart.by, table.by, table.andBy].includes('member'))
-  const members = loadedOf(names) ?? new Map<string | null, Person>()
+  const members = names.value ?? new Map<string | null, Person>()
   const total = known?.total
-  const costs = loadedOf(days)
+  const costs = days.value
   const month = costs?.month
   const subject = subjectOf(filters, nameOfFilter(members))
   const withoutBudget = costs?.without && ` ${subject} has no budget for ${formatMonth(costs.without.from)}. `

@@ -2,7 +2,7 @@ import type { Breakdown } from '../../features/cost/breakdown-model.ts'
 import type { Outcome, Outcomes } from '../../features/outcomes/model.ts'
 import { saidPerMerged } from '../../features/outcomes/per-merged.ts'
 import { PeriodChart } from '../charts/period-chart.tsx'
-import { type Loaded, loadedOf, useApi, useAsked } from '../client/api.ts'
+import { type Loaded, useApi, useAsked } from '../client/api.ts'
 import { comparedOf, openPeriod, rangeOf } from '../client/days.ts'
 import {
   capital,
@@ -56,12 +56,7 @@ export function OutcomesPage({ route: { query } }: PageProps) {
           {({ data, pagination, total }) => (
             <>
               <Answer soft={<SoftOutcomes total={total} />}>
-                {sentenceOf(
-                  total,
-                  loadedOf(before)?.total,
-                  compared && inRange(compared.before),
-                  inRange(range),
-                )}
+                {sentenceOf(total, before.value?.total, compared && inRange(compared.before), inRange(range))}
               </Answer>
               {pagination.total === 0 ? (
                 <NoMatch noun="pull requests, sessions and commits">

@@ -5,7 +5,7 @@ import type { ListedFinding } from '../../features/security/finding-model.ts'
 import type { SessionListItem } from '../../features/sessions/model.ts'
 import type { WhoAmI } from '../../features/whoami/model.ts'
 import { PeriodChart } from '../charts/period-chart.tsx'
-import { getJson, type Loaded, loadedOf, type Page, pathOf, useApi, useLoaded } from '../client/api.ts'
+import { type Loaded, type Page, useApi } from '../client/api.ts'
 import { syncCommand } from '../client/base.ts'
 import { addDays, daysOfPeriod, openPeriod, today, weekOf, wholeDays } from '../client/days.ts'
 import { countOf, formatDollars, formatScore, formatWhole } from '../client/format.ts'
@@ -40,7 +40,7 @@ export function MePage({ who: { member } }: PageProps) {
   return (
     <Ready of={[attention]}>
       <Answer soft="This key belongs to nobody: sign in with a password to see what is yours.">
-        {saidOfLeft(loadedOf(attention)?.mine ?? [])}
+        {saidOfLeft(attention.value?.mine ?? [])}
       </Answer>
     </Ready>
   )
@@ -55,23 +55,18 @@ export function PersonPage({ id, me = null }: PersonProps) {
   const sessions = useApi<Page<SessionListItem>>('/sessions', {
     ...{ ...filters, include: 'details', per_page: NEWEST },
   })
-  const expertise = useLoaded<Pick<Expertise, 'data'>>(`expertise ${me === null}`, async (signal) =>
-    me === null ? await getJson<Expertise>('/team/expertise', { signal }) : { data: [] },
-  )
+  const expertise = useApi<Expertise>(me === null ? '/team/expertise' : undefined)
   const findings = useApi<Page<ListedFinding>>('/findings', { ...filters, status: 'open', per_page: NEWEST })
   const days = wholeDays(DAYS)
-  const byMember = pathOf('/cost/breakdown', {
+  const others = useApi<Breakdown>(me === null ? undefined : '/cost/breakdown', {
     ...{ by: 'member', date_from: days.from, date_to: days.to, compare: 'previous', per_page: 100 },
   })
-  const others = useLoaded(`${me === null} ${byMember}`, async (signal) =>
-    me === null ? null : await getJson<Breakdown>(byMember, { signal }),
-  )
-  const known = loadedOf(sessions)
+  const known = sessions.value
   const last = known?.data[0]
-  const mine = loadedOf(attention)
-  const costs = loadedOf(stack)?.series.flatMap(({ values }) => values)
+  const mine = attention.value
+  const costs = stack.value?.series.flatMap(({ values }) => values)
   // the answers that are there anyway name most people
-  const expert = loadedOf(expertise)?.data.find((one) => one.user_id === id)
+  const expert = expertise.value?.data.find((one) => one.user_id === id)
   const email = known?.data[0]?.member?.email
   const areThere = sessions.state === 'ready' && expertise.state === 'ready'
   const listed = useMembers(me === null && areThere && (expert === undefined || email == null)).get(id)
@@ -200,11 +195,11 @@ const Merged = ({ filters }: { filters: Query }) => (
   </Show>
 )
 
-function Domains({ id, loaded }: { id: string; loaded: Loaded<Pick<Expertise, 'data'>> }) {
+function Domains({ id, loaded }: { id: string; loaded: Loaded<Expertise | undefined> }) {
   return (
     <Show loaded={loaded} what="expertise">
-      {({ data }) => {
-        const rows = data.find(({ user_id }) => user_id === id)?.domains ?? []
+      {(found) => {
+        const rows = found?.data.find(({ user_id }) => user_id === id)?.domains ?? []
         return rows.length === 0 ? (
           <Empty>No commits in files that are there.</Empty>
         ) : (
@@ -227,7 +222,7 @@ const OwnDomains = ({ id }: { id: string }) => (
 )
 
 /** The reader's last 30 whole days beside those of the others, as far as the organization shows these. */
-function Compared({ id, loaded }: { id: string; loaded: Loaded<Breakdown | null> }) {
+function Compared({ id, loaded }: { id: string; loaded: Loaded<Breakdown | undefined> }) {
   return (
     <Show loaded={loaded} what="what others cost">
       {(members) => {

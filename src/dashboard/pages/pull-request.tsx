@@ -1,5 +1,5 @@
 import type { RiskDetail } from '../../features/risk/model.ts'
-import { loadedOf, useApi } from '../client/api.ts'
+import { useApi } from '../client/api.ts'
 import {
   countOf,
   formatDollars,
@@ -38,7 +38,7 @@ export function PullRequestPage({ id }: { id: string }) {
   return (
     <>
       <Back to="pull-requests">All pull requests</Back>
-      {loadedOf(item) === undefined && <h1>Pull request</h1>}
+      {item.value === undefined && <h1>Pull request</h1>}
       <Show loaded={item} what="the pull request">
         {(value) => (
           <>

@@ -1,6 +1,6 @@
 import type { RiskScore } from '../../features/risk/model.ts'
 import { RATINGS, RiskChart } from '../charts/risk-chart.tsx'
-import { getJson, loadedOf, type Page, pathOf, useAsked, useLoaded } from '../client/api.ts'
+import { getJson, type Page, pathOf, useAsked, useLoaded } from '../client/api.ts'
 import { countOf } from '../client/format.ts'
 import { linkTo, type PageProps, type Query } from '../client/links.ts'
 import { setQuery } from '../client/router.ts'
@@ -43,7 +43,7 @@ export function PullRequestsPage({ route: { query }, who }: PageProps) {
         usual={null}
         csv={{ path: '/risk', query: { ...filters, rating, include: 'cost' }, name: 'pull-requests' }}
       />
-      {loadedOf(list) === undefined && <h1>Pull requests</h1>}
+      {list.value === undefined && <h1>Pull requests</h1>}
       <Show loaded={list} what="pull requests">
         {({ data, pagination }) =>
           pagination.total === 0 ? (

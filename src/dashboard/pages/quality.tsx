@@ -1,7 +1,7 @@
 import type { QualityOverview, QualityTrend } from '../../features/quality/model.ts'
 import type { SessionListItem } from '../../features/sessions/model.ts'
 import { ScoreChart } from '../charts/score-chart.tsx'
-import { type Loaded, loadedOf, type Page, useApi, useAsked } from '../client/api.ts'
+import { type Loaded, type Page, useApi, useAsked } from '../client/api.ts'
 import { comparedOf, datesOf, finestGranularity, periodsOf, rangeOf } from '../client/days.ts'
 import { countOf, formatPoints, formatRange, formatScore } from '../client/format.ts'
 import { isAdmin, keptOf, linkTo, type PageProps } from '../client/links.ts'
@@ -37,10 +37,10 @@ export function QualityPage({ route: { query }, who }: PageProps) {
   const order = { max_quality: LOW, sort: 'quality_score', order: 'asc' }
   const lowest = { ...filters, ...order }
   const low = useApi<Page<SessionListItem>>('/sessions', { ...lowest, include: 'details', per_page: LISTED })
-  const notes = useChartNotes(range, { project }, loadedOf(trend)?.data.length !== 0)
+  const notes = useChartNotes(range, { project }, (trend.value?.data.length ?? 0) > 0)
   const shown = useAsked(trend, { range, granularity })
   const periods = periodsOf(shown.range, shown.granularity)
-  const lowCount = loadedOf(low)?.pagination.total
+  const lowCount = low.value?.pagination.total
   return (
     <>
       <Bar
@@ -98,7 +98,7 @@ export function QualityPage({ route: { query }, who }: PageProps) {
 
 /** `76.5 of 100, −1.2 points against 1–29 Oct`. */
 function sentenceOf(overview: Loaded<QualityOverview>, against: string | undefined): string {
-  const value = loadedOf(overview)
+  const value = overview.value
   if (value === undefined || value.total_sessions === 0) return 'No session has a score in these days'
   const { previous: was } = value
   const score = `Sessions have ${formatScore(value.average_score)} of 100 on average`

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import type { CostTrend } from '../../features/cost/model.ts'
 import type { Expertise, TeamOverview } from '../../features/members/team-model.ts'
 import { PunchCard } from '../charts/punch-card.tsx'
-import { type Loaded, loadedOf, useApi } from '../client/api.ts'
+import { type Loaded, useApi } from '../client/api.ts'
 import { lastDays, type Range, rangeOf } from '../client/days.ts'
 import { capital, countOf, formatRange, formatScore, formatWhole, inRange } from '../client/format.ts'
 import { keptOf, linkTo, type PageProps } from '../client/links.ts'
@@ -89,7 +89,7 @@ const onlySaid = (files: readonly string[] | undefined, path: string): string =>
 
 /** Says who knows a file, or which files have the name. */
 function Knowers({ expertise, path }: { expertise: Loaded<Expertise>; path: string }) {
-  const { files = [] } = loadedOf(expertise) ?? {}
+  const { files = [] } = expertise.value ?? {}
   const [only = path] = files
   if (files.length < 2) return <>{knowersOf(expertise, only)}</>
   return (
@@ -107,7 +107,7 @@ function Knowers({ expertise, path }: { expertise: Loaded<Expertise>; path: stri
 
 /** `Ada knows src/deploy.ts best (91.2), then Bob (40.0)`. */
 function knowersOf(expertise: Loaded<Expertise>, path: string): string {
-  const people = loadedOf(expertise)?.data ?? []
+  const people = expertise.value?.data ?? []
   const named = people.filter(({ score = 0 }) => score > 0)
   const [first, second] = named
   const said = ({ display_name, score = 0 }: (typeof named)[number]) =>
@@ -123,8 +123,8 @@ function knowersOf(expertise: Loaded<Expertise>, path: string): string {
 
 /** `21 members, 14 at work in the last 7 days; 11 of 20 domains hang on one person`. */
 function sentenceOf(team: Loaded<TeamOverview>, expertise: Loaded<Expertise>): string {
-  const known = loadedOf(team)
-  const domains = loadedOf(expertise)?.domains
+  const known = team.value
+  const domains = expertise.value?.domains
   const people =
     known === undefined
       ? ''
@@ -142,9 +142,9 @@ const NAMED = 5
 
 /** `2 members had no session from 1 to 30 Nov: Ada, Ben. `, where all who had one are known. */
 function idleSaid(team: Loaded<TeamOverview>, costs: MembersProps['costs'], range: Range): string {
-  const known = loadedOf(costs)
+  const known = costs.value
   if (known?.isWhole !== true) return ''
-  const idle = (loadedOf(team)?.members ?? []).filter(({ id }) => !known.byId.get(id)?.sessions)
+  const idle = (team.value?.members ?? []).filter(({ id }) => !known.byId.get(id)?.sessions)
   if (idle.length === 0) return ''
   // who would be the only other one is named
   const shown = idle.length > NAMED + 1 ? NAMED : idle.length
@@ -165,7 +165,7 @@ interface MembersProps {
 }
 
 function Members({ team, costs, range, matches, kept, more, org }: MembersProps) {
-  const known = loadedOf(costs)
+  const known = costs.value
   const none = known?.isWhole === true ? 0 : null
   const figuresOf = (id: string): Record<'sessions' | 'cost', number | null> =>
     known?.byId.get(id) ?? { sessions: none, cost: none }

@@ -1,11 +1,8 @@
-import { useEffect, useState } from 'preact/hooks'
 import type { Note } from '../../features/notes/model.ts'
-import { getJson, type Loaded, type Page, pathOf, request, useApi } from '../client/api.ts'
+import { type Page, request, useApi } from '../client/api.ts'
 import { daysOfPeriod, type Granularity, type Range } from '../client/days.ts'
 import { formatWeekday } from '../client/format.ts'
 import { NONE } from '../client/links.ts'
-import { LATER_MS } from '../client/lists.ts'
-import { onChange } from '../client/renewal.ts'
 import { Asked, Form, Input, Saying, useChanges } from './form.tsx'
 import { Later, Show } from './show.tsx'
 
@@ -19,35 +16,15 @@ interface Scope {
 const named = (name: string | undefined) => (name === NONE ? undefined : name)
 
 /** The notes of these days: the organization's, and those of the project and team. */
-const useNotes = ({ from, to }: Range, { project, team }: Scope, count = 0): Loaded<Page<Note>> =>
-  useApi<Page<Note>>('/notes', queryOf({ from, to }, { project, team }), count)
-
-const queryOf = ({ from, to }: Range, { project, team }: Scope) => ({
-  ...{ date_from: from, date_to: to, project: named(project), team: named(team), per_page: PAGE },
-})
-
-/** The notes of a chart that is shown, which are asked for once the page has loaded. Who may not read them has none. */
-export function useChartNotes(range: Range, scope: Scope, isShown: boolean): readonly Note[] {
-  const path = pathOf('/notes', queryOf(range, scope))
-  const [notes, setNotes] = useState<readonly Note[]>([])
-  useEffect(() => {
-    if (!isShown) return
-    const controller = new AbortController()
-    const ask = () =>
-      void getJson<Page<Note>>(path, { signal: controller.signal }).then(
-        ({ data }) => setNotes(data),
-        () => undefined,
-      )
-    const timer = setTimeout(ask, LATER_MS)
-    const end = onChange(ask)
-    return () => {
-      end()
-      clearTimeout(timer)
-      controller.abort()
-    }
-  }, [path, isShown])
-  return notes
+const useNotes = ({ from, to }: Range, { project, team }: Scope, isAsked = true, count = 0) => {
+  const dates = { date_from: from, date_to: to, per_page: PAGE }
+  const query = { ...dates, project: named(project), team: named(team) }
+  return useApi<Page<Note>>(isAsked ? '/notes' : undefined, query, count)
 }
+
+/** The notes of a chart, asked for once it is shown. Who may not read them has none. */
+export const useChartNotes = (range: Range, scope: Scope, isShown: boolean): readonly Note[] =>
+  useNotes(range, scope, isShown).value?.data ?? []
 
 const textOf = ({ text, project, team }: Note): string =>
   [project, team === undefined ? undefined : `team ${team}`, text]
@@ -85,7 +62,7 @@ export function NotesForm({ range, scope }: { range: Range; scope: Scope }) {
 
 function Notes({ range, scope }: { range: Range; scope: Scope }) {
   const { count, said, run } = useChanges()
-  const notes = useNotes(range, scope, count)
+  const notes = useNotes(range, scope, true, count)
   const body = { project: named(scope.project), team: named(scope.team) }
   return (
     <>
@@ -103,9 +80,9 @@ function Notes({ range, scope }: { range: Range; scope: Scope }) {
       </Form>
       <Saying said={said} />
       <Show loaded={notes} what="notes">
-        {({ data }) => (
-          <ul class="plain-list">
-            {data.map((note) => (
+        {(page) => (
+          <ul>
+            {page?.data.map((note) => (
               <li key={note.id}>
                 {formatWeekday(note.day)}: <bdi>{textOf(note)}</bdi>{' '}
                 <Asked

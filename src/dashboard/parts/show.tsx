@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { SessionListItem } from '../../features/sessions/model.ts'
-import { type ApiFailure, type Loaded, loadedOf, MAX_RETRY_S, type Page, useApi } from '../client/api.ts'
+import { type ApiFailure, type Loaded, MAX_RETRY_S, type Page, useApi } from '../client/api.ts'
 import { syncCommand } from '../client/base.ts'
 import { addDays, dayOfTime } from '../client/days.ts'
 import { formatDay, formatDuration } from '../client/format.ts'
@@ -36,7 +36,7 @@ interface AnswerOfProps<Value> extends Pick<AnswerProps, 'soft'> {
 
 /** The answer from what was loaded. */
 export function AnswerOf<Value>({ loaded, name, soft, children }: AnswerOfProps<Value>) {
-  const value = loadedOf(loaded)
+  const value = loaded.value
   return <Answer soft={soft}>{value === undefined ? name : children(value)}</Answer>
 }
 

@@ -1,5 +1,5 @@
 import type { SessionDetail } from '../../features/sessions/model.ts'
-import { loadedOf, useApi } from '../client/api.ts'
+import { useApi } from '../client/api.ts'
 import {
   countOf,
   formatCompact,
@@ -24,7 +24,7 @@ import { Turns } from './turns.tsx'
 export function SessionPage({ id }: { id: string }) {
   const session = useApi<SessionDetail>(`/sessions/${encodeURIComponent(id)}`)
   const members = useNames()
-  const names = loadedOf(members) ?? new Map()
+  const names = members.value ?? new Map()
   return (
     <>
       <Back to="sessions">All sessions</Back>

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { Breakdown } from '../../features/cost/breakdown-model.ts'
 import type { SessionListItem } from '../../features/sessions/model.ts'
-import { getJson, loadedOf, type Page, pathOf, useApi, useLoaded } from '../client/api.ts'
+import { type Page, useApi } from '../client/api.ts'
 import { addDays, datesOf, rangeOf, today } from '../client/days.ts'
 import { countOf, formatDollars, inRange } from '../client/format.ts'
 import type { PageProps } from '../client/links.ts'
@@ -38,13 +38,12 @@ export function SessionsPage({ route: { query } }: PageProps) {
   const range = rangeOf(query)
   // a range that ends yesterday leaves out the newest
   const leavesOut = range.to === addDays(today(), -1) && range.from <= range.to
-  const now = { date_from: today(), date_to: today(), per_page: 1 }
-  const path = pathOf('/sessions', { ...pick(query, ...FILTERS), ...now })
-  const ofToday = useLoaded(`${leavesOut} ${path}`, async (signal) =>
-    leavesOut ? (await getJson<Page<SessionListItem>>(path, { signal })).pagination.total : 0,
-  )
+  const ofToday = useApi<Page<SessionListItem>>(leavesOut ? '/sessions' : undefined, {
+    ...{ ...pick(query, ...FILTERS), date_from: today(), date_to: today(), per_page: 1 },
+  })
+  const leftOut = ofToday.value?.pagination.total ?? 0
   const { loaded: shown, offer } = useOffered(sessions, 'sessions')
-  const total = loadedOf(sums)?.total
+  const total = sums.value?.total
   return (
     <>
       <Bar filters={FILTERS} csv={{ path: '/sessions', query: list, name: 'sessions' }} />
@@ -54,9 +53,9 @@ export function SessionsPage({ route: { query } }: PageProps) {
             <>
               <Answer
                 soft={
-                  (pagination.total > 0 || loadedOf(ofToday) !== 0) && (
+                  (pagination.total > 0 || leftOut > 0) && (
                     <>
-                      <OfToday count={loadedOf(ofToday) ?? 0} />
+                      <OfToday count={leftOut} />
                       {pagination.total > 0 &&
                         total !== undefined &&
                         `${countOf(total.turns, 'turn')}; the calls of these days cost ${formatDollars(total.cost)}. A session counts on the day on which it began.`}
