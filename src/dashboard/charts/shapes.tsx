@@ -39,12 +39,10 @@ export const Swatch = ({ of, kind }: Pick<ShapeProps, 'of' | 'kind'>) => (
   </svg>
 )
 
-interface MarksProps {
-  of: readonly { name: string; kind: string; of: number }[]
-}
+type Marked = { name: string; kind: string; of: number }
 
 /** Marks in a legend. */
-export const Marks = ({ of: marks }: MarksProps) =>
+export const Marks = ({ of: marks }: { of: readonly Marked[] }) =>
   marks.map(({ name, kind, of }) => (
     <li key={name}>
       <Swatch {...{ of, kind }} />

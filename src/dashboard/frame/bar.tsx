@@ -2,18 +2,10 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { CostTrend } from '../../features/cost/model.ts'
 import { getJson } from '../client/api.ts'
-import {
-  comparedOf,
-  isDay,
-  lastDays,
-  NAMED_RANGES,
-  nameOfAgainst,
-  rangeKeyOf,
-  rangeOf,
-  timeZone,
-} from '../client/days.ts'
+import { isDay, lastDays, timeZone } from '../client/days.ts'
 import { formatDuration, formatRange } from '../client/format.ts'
 import { useMembers } from '../client/lists.ts'
+import { comparedOf, NAMED_RANGES, nameOfAgainst, rangeKeyOf, rangeOf } from '../client/ranges.ts'
 import { secondsSinceLoaded } from '../client/renewal.ts'
 import { linkHere, setQuery, useHere } from '../client/router.ts'
 import { Copy, Csv, type CsvProps } from '../parts/copied.tsx'

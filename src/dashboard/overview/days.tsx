@@ -1,15 +1,6 @@
 import type { CostTrend } from '../../features/cost/model.ts'
 import { PeriodChart } from '../charts/period-chart.tsx'
-import {
-  addDays,
-  besideUsual,
-  type CostOn,
-  monthOf,
-  periodsOf,
-  type Range,
-  today,
-  usualOf,
-} from '../client/days.ts'
+import { addDays, monthOf, periodsOf, type Range, today } from '../client/days.ts'
 import {
   formatDay,
   formatDollars,
@@ -21,6 +12,7 @@ import {
   inRange,
 } from '../client/format.ts'
 import { keptOf, linkTo } from '../client/links.ts'
+import { besideUsual, type CostOn, usualOf } from '../client/ranges.ts'
 import { budgetOf, limitLine, type MonthBudget } from '../pages/budget.ts'
 import { Answer } from '../parts/show.tsx'
 import { useSinceLastLook } from './last-look.ts'

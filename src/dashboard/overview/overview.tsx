@@ -5,17 +5,7 @@ import type { Outcomes } from '../../features/outcomes/model.ts'
 import { saidPerMerged } from '../../features/outcomes/per-merged.ts'
 import type { QualityOverview } from '../../features/quality/model.ts'
 import { getJson, pathOf, useApi, useLoaded } from '../client/api.ts'
-import {
-  addDays,
-  comparedOf,
-  monthOf,
-  type Range,
-  rangeBefore,
-  rangeOf,
-  today,
-  USUAL_DAYS,
-  wholeDays,
-} from '../client/days.ts'
+import { addDays, monthOf, type Range, rangeBefore, today, wholeDays } from '../client/days.ts'
 import {
   countOf,
   formatDollars,
@@ -28,6 +18,7 @@ import {
 } from '../client/format.ts'
 import { isAdmin, keptOf, linkTo, type PageProps } from '../client/links.ts'
 import { useAttention } from '../client/lists.ts'
+import { comparedOf, rangeOf, USUAL_DAYS } from '../client/ranges.ts'
 import { Bar } from '../frame/bar.tsx'
 import { comparedWith } from '../pages/breakdown.ts'
 import { saidOfLeft, saidOfWindows } from '../pages/left.ts'

@@ -6,7 +6,6 @@ import type { Budget, CostTrend } from '../../features/cost/model.ts'
 import { getJson, type Loaded, pathOf, useLoaded } from '../client/api.ts'
 import {
   addDays,
-  type CostOn,
   daysOfPeriod,
   type Granularity,
   lengthOf,
@@ -14,9 +13,9 @@ import {
   periodsOf,
   type Range,
   today,
-  USUAL_DAYS,
 } from '../client/days.ts'
 import { NONE, type Query } from '../client/links.ts'
+import { type CostOn, USUAL_DAYS } from '../client/ranges.ts'
 
 // The budgets of exactly what a page of cost shows.
 

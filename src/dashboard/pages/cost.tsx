@@ -1,16 +1,7 @@
 import type { Breakdown, BreakdownItem } from '../../features/cost/breakdown-model.ts'
 import { PeriodChart } from '../charts/period-chart.tsx'
 import { useApi, useAsked } from '../client/api.ts'
-import {
-  besideUsual,
-  comparedOf,
-  datesOf,
-  daysOfPeriod,
-  isMonth,
-  openPeriod,
-  rangeOf,
-  today,
-} from '../client/days.ts'
+import { daysOfPeriod, isMonth, openPeriod, today } from '../client/days.ts'
 import {
   countOf,
   formatCompact,
@@ -22,6 +13,7 @@ import {
 } from '../client/format.ts'
 import { isAdmin, keptOf, linkTo, NONE, type PageProps } from '../client/links.ts'
 import { type Person, useNames } from '../client/lists.ts'
+import { besideUsual, comparedOf, datesOf, rangeOf } from '../client/ranges.ts'
 import { linkHere, setQuery } from '../client/router.ts'
 import { Bar } from '../frame/bar.tsx'
 import { Choice, pick } from '../parts/fields.tsx'

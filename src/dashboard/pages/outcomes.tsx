@@ -3,7 +3,7 @@ import type { Outcome, Outcomes } from '../../features/outcomes/model.ts'
 import { saidPerMerged } from '../../features/outcomes/per-merged.ts'
 import { PeriodChart } from '../charts/period-chart.tsx'
 import { type Loaded, useApi, useAsked } from '../client/api.ts'
-import { comparedOf, openPeriod, rangeOf } from '../client/days.ts'
+import { openPeriod } from '../client/days.ts'
 import {
   capital,
   countOf,
@@ -18,6 +18,7 @@ import {
 } from '../client/format.ts'
 import { linkTo, NONE, type PageProps, type Query } from '../client/links.ts'
 import { type Person, useMembers } from '../client/lists.ts'
+import { comparedOf, rangeOf } from '../client/ranges.ts'
 import { Bar } from '../frame/bar.tsx'
 import { pick, QueryChoice } from '../parts/fields.tsx'
 import { Answer, Empty, Facts, NoMatch, Ready, Show } from '../parts/show.tsx'

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { SessionListItem } from '../../features/sessions/model.ts'
-import { type ApiFailure, type Loaded, MAX_RETRY_S, type Page, useApi } from '../client/api.ts'
+import { type Loaded, MAX_RETRY_S, type Page, useApi } from '../client/api.ts'
 import { syncCommand } from '../client/base.ts'
 import { addDays, dayOfTime } from '../client/days.ts'
 import { formatDay, formatDuration } from '../client/format.ts'
@@ -71,7 +71,7 @@ interface ShowProps<Value> {
 
 /** The loaded value, or what became of it instead. The value before stays while the next is loaded. */
 export function Show<Value>({ loaded, what, children }: ShowProps<Value>) {
-  if (loaded.state === 'failed') return <Failure error={loaded.error} retry={loaded.retry} what={what} />
+  if (loaded.state === 'failed') return <Failure {...loaded} what={what} />
   if (loaded.value !== undefined) {
     // the same element in both states: another one would be a new element without the focus
     return <div class={loaded.state === 'loading' ? 'stale' : 'shown'}>{children(loaded.value)}</div>
@@ -83,11 +83,7 @@ export function Show<Value>({ loaded, what, children }: ShowProps<Value>) {
   )
 }
 
-interface FailureProps {
-  error: ApiFailure
-  retry: () => void
-  what: string
-}
+type FailureProps = Extract<Loaded<unknown>, { state: 'failed' }> & { what: string }
 
 function Failure({ error: { status, message, retryAfterS }, retry, what }: FailureProps) {
   if (status === 403)

@@ -2,9 +2,10 @@ import { useState } from 'preact/hooks'
 import type { Breakdown } from '../../features/cost/breakdown-model.ts'
 import type { SessionListItem } from '../../features/sessions/model.ts'
 import { type Page, useApi } from '../client/api.ts'
-import { addDays, datesOf, rangeOf, today } from '../client/days.ts'
+import { addDays, today } from '../client/days.ts'
 import { countOf, formatDollars, inRange } from '../client/format.ts'
 import type { PageProps } from '../client/links.ts'
+import { datesOf, rangeOf } from '../client/ranges.ts'
 import { linkHere, useHere } from '../client/router.ts'
 import { storedAs } from '../client/storage.ts'
 import { Bar } from '../frame/bar.tsx'
@@ -97,12 +98,7 @@ function OfToday({ count }: { count: number }) {
 
 const USUAL = ['Project', 'Member', 'Agent', 'Model', 'Turns', 'Cost', 'Quality']
 
-interface SessionTableProps {
-  sessions: readonly SessionListItem[]
-  sorting: Sorting
-}
-
-function SessionTable({ sessions, sorting }: SessionTableProps) {
+function SessionTable({ sessions, sorting }: { sessions: readonly SessionListItem[]; sorting: Sorting }) {
   const { chosen, choose } = useColumns('sessions', USUAL)
   const columns: readonly Column<SessionListItem>[] = [
     ...SESSION_COLUMNS,

@@ -8,13 +8,14 @@ const MAX_BARS = 90
 /** Models with a colour of their own. */
 const MODELS = 5
 
-interface TimelineProps {
+/** The turns of a session in their order: when, what they cost by model, which tools they used, what failed and was found. */
+export function Timeline({
+  turns,
+  findings,
+}: {
   turns: readonly TurnDetail[]
   findings: readonly Finding[]
-}
-
-/** The turns of a session in their order: when, what they cost by model, which tools they used, what failed and was found. */
-export function Timeline({ turns, findings }: TimelineProps) {
+}) {
   if (turns.length < 2) return null
   const size = Math.ceil(turns.length / MAX_BARS)
   const bars = Array.from({ length: Math.ceil(turns.length / size) }, (_, index) =>

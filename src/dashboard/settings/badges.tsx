@@ -85,11 +85,6 @@ export function BadgePicture({ src, alt, look = '' }: { src: string; alt: string
   return <img src={shown} alt={alt} />
 }
 
-interface BadgeFormProps {
-  stored: Settings['badges']
-  change: (badges: object) => Promise<unknown>
-}
-
 /** The settings that have a field for each of their names. */
 const GROUPS = [
   { group: 'labels', labelOf: (name: string) => `Label of ${name}`, kind: { maxLength: 50 } },
@@ -100,6 +95,8 @@ const GROUPS = [
     kind: { type: 'number', min: 0, max: 100, step: 0.01 },
   },
 ] as const
+
+type BadgeFormProps = { stored: Settings['badges']; change: (badges: object) => Promise<unknown> }
 
 function BadgeForm({ stored, change }: BadgeFormProps) {
   const groups = GROUPS.map((each) => ({

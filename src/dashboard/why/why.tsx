@@ -2,19 +2,11 @@ import type { Breakdown } from '../../features/cost/breakdown-model.ts'
 import type { Explanation } from '../../features/explain/model.ts'
 import { Fall, type Step } from '../charts/fall.tsx'
 import { getJson, loadedOf, pathOf, useApi, useAsked, useLoaded } from '../client/api.ts'
-import {
-  addDays,
-  comparedDays,
-  comparedOf,
-  monthOf,
-  nameOfAgainst,
-  type Range,
-  rangeOf,
-  today,
-} from '../client/days.ts'
+import { addDays, comparedDays, monthOf, type Range, today } from '../client/days.ts'
 import { capital, formatDollars, formatRange, formatWeekday, pluralOf, signed } from '../client/format.ts'
 import { isAdmin, keptOf, linkTo, NONE, type PageProps } from '../client/links.ts'
 import { loadPeople, useMembers } from '../client/lists.ts'
+import { comparedOf, nameOfAgainst, rangeOf } from '../client/ranges.ts'
 import { linkHere, setQuery, useHere } from '../client/router.ts'
 import { Bar } from '../frame/bar.tsx'
 import { KEYS } from '../pages/breakdown.ts'
