@@ -4,17 +4,12 @@ import { formatPercent, formatWhole } from '../client/format.ts'
 import { Paged } from '../parts/list.tsx'
 import { Empty, Show } from '../parts/show.tsx'
 import type { Column } from '../parts/table.tsx'
-import { dayColumn, ScoreBar, textColumn, wholeColumn } from '../parts/values.tsx'
+import { columnOf, dayColumn, ScoreBar, textColumn, wholeColumn } from '../parts/values.tsx'
 
 /** Columns of a person's domain. */
 export const EXPERTISE: readonly Column<DomainExpertise>[] = [
   textColumn('Domain', 'domain'),
-  {
-    name: 'Score',
-    phone: 'main',
-    value: ({ score }) => score,
-    number: ({ score }) => <ScoreBar score={score} />,
-  },
+  { ...columnOf((score: number) => <ScoreBar score={score} />, 'number')('Score', 'score'), phone: 'main' },
   wholeColumn('Commits', 'commits'),
   wholeColumn('Sessions', 'sessions'),
   {
@@ -25,6 +20,11 @@ export const EXPERTISE: readonly Column<DomainExpertise>[] = [
   },
   dayColumn('Last active', 'last_active_at'),
 ]
+
+const busFactorColumn = columnOf(
+  (factor: number) => <span class={factor <= 1 ? 'bad' : ''}>{factor}</span>,
+  'number',
+)
 
 interface FoundProps {
   loaded: Loaded<Expertise>
@@ -65,27 +65,15 @@ export function ExpertiseTables({ loaded, isOfFile, org, matches }: FoundProps) 
                 caption="Bus factor"
                 name="domains"
                 noun="domains"
-                rows={domains.filter(({ domain, primary_owner_id }) =>
-                  matches(domain, ownerOf(primary_owner_id)),
-                )}
+                rows={domains
+                  .map((one) => ({ ...one, owner: ownerOf(one.primary_owner_id) }))
+                  .filter(({ domain, owner }) => matches(domain, owner))}
                 keyOf={({ domain }) => domain}
                 columns={[
                   textColumn('Domain', 'domain'),
                   wholeColumn('Files', 'files'),
-                  {
-                    name: 'Bus factor',
-                    phone: 'main',
-                    value: ({ bus_factor }) => bus_factor,
-                    number: ({ bus_factor }) => (
-                      <span class={bus_factor <= 1 ? 'bad' : ''}>{bus_factor}</span>
-                    ),
-                  },
-                  {
-                    name: 'Primary owner',
-                    phone: 'also',
-                    value: ({ primary_owner_id }) => ownerOf(primary_owner_id),
-                    cell: ({ primary_owner_id }) => <bdi>{ownerOf(primary_owner_id)}</bdi>,
-                  },
+                  { ...busFactorColumn('Bus factor', 'bus_factor'), phone: 'main' },
+                  { ...textColumn('Primary owner', 'owner'), phone: 'also' },
                 ]}
               />
             </section>

@@ -81,7 +81,7 @@ export const orUnknown = <Value,>(
 ): ComponentChildren => (value === null || value === undefined ? UNKNOWN : write(value))
 
 /** Makes columns of one field of the rows. */
-const columnOf =
+export const columnOf =
   <Value,>(write: (value: Value) => ComponentChildren, kind: 'cell' | 'number' = 'cell') =>
   <Name extends string>(
     name: string,
