@@ -121,6 +121,12 @@ export const pluralOf = (by: string): string => (by.endsWith('ch') ? `${by}es` :
 export const countOf = (count: number, noun: string, nouns = `${noun}s`): string =>
   `${formatWhole(count)} ${count === 1 ? noun : nouns}`
 
+/** `Ada, Ben and 3 others`: `most` names, and one more that would be the only other one. */
+export function someOf(names: readonly string[], most: number): string {
+  const shown = names.length > most + 1 ? most : names.length
+  return `${names.slice(0, shown).join(', ')}${names.length > shown ? ` and ${names.length - shown} others` : ''}`
+}
+
 const DAY_MS = 86_400_000
 /** Whole days since a time. */
 export const daysAgo = (at: string): number => Math.max(0, Math.floor((Date.now() - Date.parse(at)) / DAY_MS))

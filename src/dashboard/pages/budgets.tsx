@@ -1,7 +1,7 @@
 import type { BudgetPage, ScopedBudget } from '../../features/budgets/model.ts'
 import { request, useApi } from '../client/api.ts'
 import { isDay, lastMonths, monthOf, today } from '../client/days.ts'
-import { countOf, formatDay, formatDollars, formatMonth, formatPercent } from '../client/format.ts'
+import { countOf, formatDay, formatDollars, formatMonth, formatPercent, someOf } from '../client/format.ts'
 import { isAdmin, linkTo, type PageProps } from '../client/links.ts'
 import { useMembers } from '../client/lists.ts'
 import { Bar } from '../frame/bar.tsx'
@@ -218,60 +218,49 @@ function sentenceOf(
   const used = limits
     .flatMap(({ scope, limit, used }) => (used == null ? [] : [{ scope, limit, ...used }]))
     .sort((one, other) => other.percent_used - one.percent_used)
-  if (used.length === 0)
-    return limits.length === 0 ? 'No budget is set' : `No budget held in ${over ?? 'this month'}`
-  const named = (
-    some: typeof used,
-    said = ({ percent_used }: (typeof used)[number]) => formatPercent(percent_used),
-  ) =>
-    some
-      .slice(0, NAMED)
-      .map((one) => `${nameOf(one.scope)} (${said(one)})`)
-      .join(', ') + (some.length > NAMED ? ` and ${countOf(some.length - NAMED, 'other')}` : '')
-  const ofOne = ({ scope, limit, current_cost, percent_used }: (typeof used)[number], verb: string) =>
-    `${formatDollars(current_cost)} (${formatPercent(percent_used)}) of the budget of ${nameOf(scope)}, ${formatDollars(limit)}, ${verb} spent`
-  const of = `of ${countOf(used.length, 'budget')}`
   const [only, another] = used
+  if (only === undefined)
+    return limits.length === 0 ? 'No budget is set' : `No budget held in ${over ?? 'this month'}`
+  if (another === undefined) {
+    const { scope, limit, current_cost, percent_used, status, projected_cost, projected_exceed_date } = only
+    const verb = over === undefined ? 'is' : 'was'
+    const said = `${formatDollars(current_cost)} (${formatPercent(percent_used)}) of the budget of ${nameOf(scope)}, ${formatDollars(limit)}, ${verb} spent`
+    if (over !== undefined) return `In ${over} ${said}`
+    if (status === 'exceeded') return `${said}; it is exceeded`
+    const ahead =
+      projected_exceed_date === null
+        ? `not be passed: ${formatDollars(projected_cost)} is expected`
+        : `be passed on ${formatDay(projected_exceed_date)}`
+    return `${said}; ${formatDollars(limit - current_cost)} is left, and it will ${ahead}`
+  }
+  const named = (some: typeof used, said: (one: (typeof used)[number]) => string) =>
+    someOf(
+      some.map((one) => `${nameOf(one.scope)} (${said(one)})`),
+      NAMED,
+    )
+  const of = `of ${countOf(used.length, 'budget')}`
+  const exceeded = used.filter(({ status }) => status === 'exceeded')
+  const held = used.filter(({ status }) => status !== 'exceeded')
   if (over !== undefined) {
-    if (only !== undefined && another === undefined) return `In ${over} ${ofOne(only, 'was')}`
-    const passed = used.filter(({ status }) => status === 'exceeded')
     const spent = ({ current_cost, limit }: (typeof used)[number]) =>
       `${formatDollars(current_cost)} of ${formatDollars(limit)}`
-    const held = used.filter(({ status }) => status !== 'exceeded')
     return [
-      `${passed.length === 0 ? 'None' : passed.length} ${of} ${passed.length < 2 ? 'was' : 'were'} exceeded in ${over}`,
-      ...(passed.length === 0 ? [] : [`: ${named(passed, spent)}`]),
-      ...(held.length === 0
-        ? []
-        : [`${passed.length === 0 ? ': ' : '. Within the limit: '}${named(held, spent)}`]),
+      `${exceeded.length || 'None'} ${of} ${exceeded.length < 2 ? 'was' : 'were'} exceeded in ${over}`,
+      exceeded.length > 0 ? `: ${named(exceeded, spent)}` : '',
+      held.length > 0 ? `${exceeded.length === 0 ? ': ' : '. Within the limit: '}${named(held, spent)}` : '',
     ].join('')
   }
-  if (only !== undefined && another === undefined)
-    return `${ofOne(only, 'is')}; ${
-      only.status === 'exceeded'
-        ? 'it is exceeded'
-        : `${formatDollars(only.limit - only.current_cost)} is left, and ${
-            only.projected_exceed_date === null
-              ? `it will not be passed: ${formatDollars(only.projected_cost)} is expected`
-              : `it will be passed on ${formatDay(only.projected_exceed_date)}`
-          }`
-    }`
-  const exceeded = used.filter(({ status }) => status === 'exceeded')
-  const ahead = used.filter(
-    ({ status, projected_exceed_date }) => status !== 'exceeded' && projected_exceed_date,
-  )
-  const first =
-    exceeded.length === 0
-      ? `None ${of} is exceeded; most is spent of ${named(used.slice(0, 1))}`
-      : `${exceeded.length} ${of} ${exceeded.length === 1 ? 'is' : 'are'} exceeded: ${named(exceeded)}`
-  const left = used
-    .filter(({ status }) => status !== 'exceeded')
-    .sort((one, other) => Object.keys(one.scope).length - Object.keys(other.scope).length)
+  const percent = ({ percent_used }: (typeof used)[number]) => formatPercent(percent_used)
+  const ahead = held.filter(({ projected_exceed_date }) => projected_exceed_date)
+  // those of more than a project, member or team come first
+  const left = held.toSorted((one, other) => Object.keys(one.scope).length - Object.keys(other.scope).length)
   return [
-    first,
-    ...(ahead.length === 0 ? [] : [`; ${ahead.length} will be: ${named(ahead)}`]),
-    ...(left.length === 0
-      ? []
-      : [`. Left: ${named(left, ({ limit, current_cost }) => formatDollars(limit - current_cost))}`]),
+    exceeded.length === 0
+      ? `None ${of} is exceeded; most is spent of ${named([only], percent)}`
+      : `${exceeded.length} ${of} ${exceeded.length === 1 ? 'is' : 'are'} exceeded: ${named(exceeded, percent)}`,
+    ahead.length > 0 ? `; ${ahead.length} will be: ${named(ahead, percent)}` : '',
+    left.length > 0
+      ? `. Left: ${named(left, ({ limit, current_cost }) => formatDollars(limit - current_cost))}`
+      : '',
   ].join('')
 }

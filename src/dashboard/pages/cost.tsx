@@ -104,9 +104,7 @@ export function CostPage({ route, who }: PageProps) {
       ? known?.data.find(({ key }) => key !== null)
       : undefined
   const hidden =
-    isByCost && table.andBy === undefined
-      ? hiddenOf(loadedOf(stack)?.series ?? [], known?.data ?? [])
-      : undefined
+    isByCost && table.andBy === undefined ? hiddenOf(stack.value?.series ?? [], known?.data ?? []) : undefined
   const hasUnpriced = (total?.unpriced_tokens ?? 0) > 0
   const nameOf = (key: string | null) => (key === null ? NONE : (members.get(key)?.name ?? key))
   /** An address says more than an id in the field of the filter. Of what has no key what has no project or team is found. */

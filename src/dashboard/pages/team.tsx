@@ -4,7 +4,7 @@ import type { Expertise, TeamOverview } from '../../features/members/team-model.
 import { PunchCard } from '../charts/punch-card.tsx'
 import { type Loaded, useApi } from '../client/api.ts'
 import { lastDays, type Range } from '../client/days.ts'
-import { capital, countOf, formatRange, formatScore, formatWhole, inRange } from '../client/format.ts'
+import { capital, countOf, formatRange, formatScore, formatWhole, inRange, someOf } from '../client/format.ts'
 import { keptOf, linkTo, type PageProps } from '../client/links.ts'
 import { rangeOf } from '../client/ranges.ts'
 import { setQuery } from '../client/router.ts'
@@ -51,7 +51,7 @@ export function TeamPage({ route: { query }, who }: PageProps) {
       </Bar>
       <Ready of={[team, costs, week, activity, expertise]}>
         <Answer
-          soft={`${path === undefined ? idleSaid(team, week, lastDays(WEEK)) : onlySaid(loadedOf(expertise)?.files, path)}The bus factor of a domain is the smallest number of people without whom more than half of its files have no author.`}
+          soft={`${path === undefined ? idleSaid(team, week, lastDays(WEEK)) : onlySaid(expertise.value?.files, path)}The bus factor of a domain is the smallest number of people without whom more than half of its files have no author.`}
         >
           {path !== undefined ? <Knowers expertise={expertise} path={path} /> : sentenceOf(team, expertise)}
         </Answer>
@@ -147,11 +147,8 @@ function idleSaid(team: Loaded<TeamOverview>, costs: MembersProps['costs'], rang
   if (known?.isWhole !== true) return ''
   const idle = (team.value?.members ?? []).filter(({ id }) => !known.byId.get(id)?.sessions)
   if (idle.length === 0) return ''
-  // who would be the only other one is named
-  const shown = idle.length > NAMED + 1 ? NAMED : idle.length
-  const others = idle.length > shown ? ` and ${idle.length - shown} others` : ''
-  const names = idle.slice(0, shown).map(({ display_name }) => display_name)
-  return `${countOf(idle.length, 'member')} had no session ${inRange(range)}: ${names.join(', ')}${others}. `
+  const names = idle.map(({ display_name }) => display_name)
+  return `${countOf(idle.length, 'member')} had no session ${inRange(range)}: ${someOf(names, NAMED)}. `
 }
 
 interface MembersProps {

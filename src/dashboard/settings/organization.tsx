@@ -13,7 +13,7 @@ const patch = (body: object) => request('/organization', { method: 'PATCH', body
 
 /** Name, visibility, retention and tickets. */
 export function OrganizationSettings() {
-  const { count, said, run, reload } = useChanges()
+  const { count, said, run } = useChanges()
   const settings = useApi<Settings>('/organization', {}, count)
   return (
     <Show loaded={settings} what="the organization">
@@ -29,7 +29,8 @@ export function OrganizationSettings() {
               ? 'for ever'
               : countOf(value.retention_sessions_days, 'day')}
           </Answer>
-          <OrganizationForm stored={value} onSaved={reload} />
+          <OrganizationForm stored={value} save={(body) => run(() => patch(body))} />
+          <Saying said={said} />
           {value.retention_pending !== null && (
             <Pending
               {...value.retention_pending}
@@ -44,7 +45,6 @@ export function OrganizationSettings() {
               asked for at <Time at={value.time_zone_pending.at} />.
             </p>
           )}
-          <Saying said={said} />
           <GitHubSecret isSet={value.github_secret_set} />
         </>
       )}
@@ -69,82 +69,77 @@ const Pending = ({ days, sessions, at, confirm }: PendingProps) => (
   </>
 )
 
-function OrganizationForm({ stored, onSaved }: { stored: Settings; onSaved: () => void }) {
+type FormProps = { stored: Settings; save: (body: object) => Promise<unknown> }
+
+function OrganizationForm({ stored, save }: FormProps) {
   useEffect(() => {
     if (stored.time_zone === timeZone()) return
     useTimeZone(stored.time_zone)
     forgetWho()
   }, [stored.time_zone])
-  const { said, run } = useChanges()
   return (
-    <>
-      <Form
-        send="Save"
-        onSend={({ hidden, days, pattern, ignored, time_zone, ...texts }) =>
-          run(async () => {
-            await patch({
-              ...texts,
-              ...(time_zone !== stored.time_zone && { time_zone }),
-              hide_members: hidden === 'true',
-              retention_sessions_days: days === '' ? null : Number(days),
-              ticket_pattern: pattern === '' ? null : pattern,
-              ticket_ignore: listOf(ignored),
-            })
-            onSaved()
-          })
-        }
-      >
-        <Input label="Name" name="name" required maxLength={200} defaultValue={stored.name} />
-        {stored.time_zone_pending === null && <ZoneInput zone={stored.time_zone} />}
-        <Choice
-          label="Who sees whom"
-          name="member_visibility"
-          value={stored.member_visibility}
-          options={[
-            ['all', 'everybody sees everybody’s sessions and figures'],
-            ['own', 'developers see only their own'],
-          ]}
-        />
-        <Choice
-          label="Beyond a budget, on laptops with the hook"
-          name="budget_action"
-          value={stored.budget_action}
-          options={[
-            ['warn', 'prompts go through, with a warning'],
-            ['block', 'prompts are refused'],
-          ]}
-        />
-        <Choice
-          label="Members in answers to API keys"
-          name="hidden"
-          value={String(stored.hide_members)}
-          options={[
-            ['false', 'shown'],
-            ['true', 'only to keys with the scope team:read'],
-          ]}
-        />
-        <Input
-          label="Sessions are deleted after this number of days (empty: never)"
-          name="days"
-          type="number"
-          min={1}
-          max={36500}
-          step={1}
-          defaultValue={stored.retention_sessions_days ?? ''}
-        />
-        <Input
-          label="How a ticket is written (a regular expression; empty: the default)"
-          name="pattern"
-          defaultValue={stored.ticket_pattern}
-        />
-        <Input
-          label="What looks like a ticket and is none"
-          name="ignored"
-          defaultValue={stored.ticket_ignore.join(', ')}
-        />
-      </Form>
-      <Saying said={said} />
-    </>
+    <Form
+      send="Save"
+      onSend={({ hidden, days, pattern, ignored, time_zone, ...texts }) =>
+        save({
+          ...texts,
+          ...(time_zone !== stored.time_zone && { time_zone }),
+          hide_members: hidden === 'true',
+          retention_sessions_days: days === '' ? null : Number(days),
+          ticket_pattern: pattern === '' ? null : pattern,
+          ticket_ignore: listOf(ignored),
+        })
+      }
+    >
+      <Input label="Name" name="name" required maxLength={200} defaultValue={stored.name} />
+      {stored.time_zone_pending === null && <ZoneInput zone={stored.time_zone} />}
+      <Choice
+        label="Who sees whom"
+        name="member_visibility"
+        value={stored.member_visibility}
+        options={[
+          ['all', 'everybody sees everybody’s sessions and figures'],
+          ['own', 'developers see only their own'],
+        ]}
+      />
+      <Choice
+        label="Beyond a budget, on laptops with the hook"
+        name="budget_action"
+        value={stored.budget_action}
+        options={[
+          ['warn', 'prompts go through, with a warning'],
+          ['block', 'prompts are refused'],
+        ]}
+      />
+      <Choice
+        label="Members in answers to API keys"
+        name="hidden"
+        value={String(stored.hide_members)}
+        options={[
+          ['false', 'shown'],
+          ['true', 'only to keys with the scope team:read'],
+        ]}
+      />
+      <Input
+        label="Sessions are deleted after this number of days (empty: never)"
+        name="days"
+        type="number"
+        min={1}
+        max={36500}
+        step={1}
+        defaultValue={stored.retention_sessions_days ?? ''}
+      />
+      <Input
+        label="How a ticket is written (a regular expression; empty: the default)"
+        name="pattern"
+        defaultValue={stored.ticket_pattern}
+      />
+      <Input
+        label="What looks like a ticket and is none"
+        name="ignored"
+        defaultValue={stored.ticket_ignore.join(', ')}
+      />
+    </Form>
   )
 }
 
