@@ -81,7 +81,7 @@ function SignedIn({ who, signOut }: { who: WhoAmI; signOut: () => void }) {
   const tab = TABS.find(({ pages }) => pages.some((one) => one === shown))
   const title = shown?.name ?? 'Not found'
   const kept = keptOf(route.query)
-  const menu = MENU.filter(({ page }) => page !== 'me' || who.member !== null)
+  const pages = PAGES.filter(({ page }) => page !== 'me' || who.member !== null)
   // begun before the page asks for its data: no change between the two is missed
   const [live] = useState(() => {
     const controller = new AbortController()
@@ -120,10 +120,7 @@ function SignedIn({ who, signOut }: { who: WhoAmI; signOut: () => void }) {
             </a>
           ))}
         </nav>
-        <Palette
-          pages={PAGES.filter(({ page }) => page !== 'me' || who.member !== null)}
-          hasSettings={isAdmin(who)}
-        />
+        <Palette pages={pages} hasSettings={isAdmin(who)} />
         <AlertsLink />
         <Menu kind="account" title={<bdi>{who.organization.name}</bdi>}>
           {who.member != null && (
@@ -132,7 +129,7 @@ function SignedIn({ who, signOut }: { who: WhoAmI; signOut: () => void }) {
             </p>
           )}
           <nav aria-label="More pages">
-            {menu.map(({ page, name }) => (
+            {MENU.filter((one) => pages.includes(one)).map(({ page, name }) => (
               <a key={page} href={linkTo(page)} aria-current={page === route.page ? 'page' : undefined}>
                 {name}
               </a>

@@ -18,7 +18,7 @@ export function Destinations({
   stored,
   event,
 }: {
-  stored: readonly Destination[] | undefined
+  stored?: readonly Destination[] | undefined
   event: string
 }) {
   const urlsOf = (of: string) => (stored ?? []).flatMap(({ type, url }) => (type === of ? (url ?? []) : []))

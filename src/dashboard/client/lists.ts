@@ -99,12 +99,17 @@ export interface Person {
   email: string
 }
 
+export type People = ReadonlyMap<string | null, Person>
+
+/** The name of the member with this id or address; else the text itself. */
+export const nameIn = (people: People, text: string): string =>
+  people.get(text)?.name ?? [...people.values()].find(({ email }) => email === text)?.name ?? text
+
 /** The members by id, none where the key may not read them; asked for only where they are needed. */
-export const useMembers = (isNeeded: boolean): ReadonlyMap<string | null, Person> =>
-  useNames(isNeeded).value ?? new Map()
+export const useMembers = (isNeeded: boolean): People => useNames(isNeeded).value ?? new Map()
 
 /** The same, for a page that is shown with them. */
-export const useNames = (isNeeded = true): Loaded<ReadonlyMap<string | null, Person>> =>
+export const useNames = (isNeeded = true): Loaded<People> =>
   useLoaded(`members ${isNeeded}`, async () => {
     const members = isNeeded ? (await getTeam()).members : []
     return new Map<string | null, Person>(

@@ -4,7 +4,7 @@ import type { CostTrend } from '../../features/cost/model.ts'
 import { getJson } from '../client/api.ts'
 import { isDay, lastDays, timeZone } from '../client/days.ts'
 import { formatDuration, formatRange } from '../client/format.ts'
-import { useMembers } from '../client/lists.ts'
+import { nameIn, useMembers } from '../client/lists.ts'
 import { comparedOf, NAMED_RANGES, nameOfAgainst, rangeKeyOf, rangeOf } from '../client/ranges.ts'
 import { secondsSinceLoaded } from '../client/renewal.ts'
 import { linkHere, setQuery, useHere } from '../client/router.ts'
@@ -73,8 +73,6 @@ function Chips({ filters }: Pick<BarProps, 'filters'>) {
   if (set.length === 0) return null
   const without = (names: readonly FilterName[]) =>
     linkHere(here, { page: undefined, ...Object.fromEntries(names.map((name) => [name, undefined])) })
-  const nameOf = (value: string) =>
-    members.get(value)?.name ?? [...members.values()].find(({ email }) => email === value)?.name ?? value
   return (
     <ul class="chips" aria-label="Filters">
       {set.map((name) => {
@@ -83,7 +81,7 @@ function Chips({ filters }: Pick<BarProps, 'filters'>) {
           <li key={name}>
             <span>
               {fieldOf(name).label}:{' '}
-              <bdi>{fieldOf(name).values?.find(([one]) => one === value)?.[1] ?? nameOf(value)}</bdi>
+              <bdi>{fieldOf(name).values?.find(([one]) => one === value)?.[1] ?? nameIn(members, value)}</bdi>
             </span>
             <a href={without([name])} aria-label={`Without the filter ${fieldOf(name).label}`}>
               ×

@@ -12,7 +12,7 @@ import {
   pluralOf,
 } from '../client/format.ts'
 import { isAdmin, keptOf, linkTo, NONE, type PageProps } from '../client/links.ts'
-import { type Person, useNames } from '../client/lists.ts'
+import { nameIn, type People, useNames } from '../client/lists.ts'
 import { besideUsual, comparedOf, datesOf, rangeOf } from '../client/ranges.ts'
 import { linkHere, setQuery } from '../client/router.ts'
 import { Bar } from '../frame/bar.tsx'
@@ -88,11 +88,11 @@ export function CostPage({ route, who }: PageProps) {
   const chart = useAsked(stack, { by, granularity, range })
   const table = useAsked(breakdown, { by, andBy })
   const names = useNames(hasNames || [chart.by, table.by, table.andBy].includes('member'))
-  const members = names.value ?? new Map<string | null, Person>()
+  const members: People = names.value ?? new Map()
   const total = known?.total
   const costs = days.value
   const month = costs?.month
-  const subject = subjectOf(filters, nameOfFilter(members))
+  const subject = subjectOf(filters, (value) => nameIn(members, value))
   const withoutBudget = costs?.without && ` ${subject} has no budget for ${formatMonth(costs.without.from)}. `
   /** The last row of the table. */
   const sum = total && { ...total, key: null, share: 1 }
@@ -256,8 +256,3 @@ function hiddenOf(
   const rest = sumOf(series.filter(({ key }) => key === undefined))
   return most === undefined || rest === 0 ? undefined : { most, share: rest / sumOf(series) }
 }
-
-const nameOfFilter =
-  (members: ReadonlyMap<string | null, { name: string; email: string }>) =>
-  (value: string): string =>
-    members.get(value)?.name ?? [...members.values()].find(({ email }) => email === value)?.name ?? value

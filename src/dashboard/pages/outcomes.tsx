@@ -17,7 +17,7 @@ import {
   pluralOf,
 } from '../client/format.ts'
 import { linkTo, NONE, type PageProps, type Query } from '../client/links.ts'
-import { type Person, useMembers } from '../client/lists.ts'
+import { type People, useMembers } from '../client/lists.ts'
 import { comparedOf, rangeOf } from '../client/ranges.ts'
 import { Bar } from '../frame/bar.tsx'
 import { pick, QueryChoice } from '../parts/fields.tsx'
@@ -228,7 +228,7 @@ export const Totals = ({ total }: { total: Outcomes['total'] }) => (
   />
 )
 
-const columnsOf = (by: Group, members: ReadonlyMap<string | null, Person>): readonly Column<Outcome>[] => [
+const columnsOf = (by: Group, members: People): readonly Column<Outcome>[] => [
   {
     name: nameOf(by),
     cell: ({ key }) =>

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { linkTo, NONE } from '../client/links.ts'
+import { linkTo, NONE, type Query } from '../client/links.ts'
 import { loadPeople, SUGGESTIONS } from '../client/lists.ts'
 
 interface Place {
@@ -49,28 +49,20 @@ async function loadPlaces(): Promise<Place[]> {
     SUGGESTIONS.team().catch(() => []),
     loadPeople().catch(() => []),
   ])
+  const membersOf = (query: Query) => linkTo('cost', { ...query, by: 'member' })
+  const named = teams.map(([team]) => team).filter((team) => team !== NONE)
   return [
-    ...projects.map(([name]) => ({
-      name,
-      kind: 'Project',
-      href: linkTo('cost', { project: name, by: 'member' }),
-    })),
-    ...teams.flatMap(([name]) =>
-      name === NONE
-        ? []
-        : [
-            { name, kind: 'Team', href: linkTo('cost', { team: name, by: 'member', range: 'month' }) },
-            {
-              ...{ name, kind: 'Team, last month' },
-              href: linkTo('cost', { team: name, by: 'member', range: 'last-month' }),
-            },
-          ].map((place) => ({ ...place, words: 'budget' })),
-    ),
-    ...people.map(({ id, display_name }) => ({
-      name: display_name,
-      kind: 'Person',
-      href: linkTo('team', {}, id),
-    })),
+    ...projects.map(([name]) => ({ name, kind: 'Project', href: membersOf({ project: name }) })),
+    ...named.flatMap((name) => [
+      { name, kind: 'Team', words: 'budget', href: membersOf({ team: name, range: 'month' }) },
+      {
+        name,
+        kind: 'Team, last month',
+        words: 'budget',
+        href: membersOf({ team: name, range: 'last-month' }),
+      },
+    ]),
+    ...people.map(({ id, display_name: name }) => ({ name, kind: 'Person', href: linkTo('team', {}, id) })),
   ]
 }
 

@@ -103,18 +103,7 @@ function Failure({ error: { status, message, retryAfterS }, retry, what }: Failu
 }
 
 /** Parameters of a page's URL that leave nothing out. */
-const NO_FILTERS = new Set([
-  'page',
-  'files',
-  'sort',
-  'order',
-  'by',
-  'and_by',
-  'against',
-  'top',
-  'delivery',
-  'of',
-])
+const NO_FILTERS = ['page', 'files', 'sort', 'order', 'by', 'and_by', 'against', 'top', 'delivery', 'of']
 
 interface NoMatchProps {
   /** Names the rows, in the plural. */
@@ -125,7 +114,7 @@ interface NoMatchProps {
 /** Explains an empty list: its filters match nothing; a link leads to the list without them. */
 export function NoMatch({ noun, children }: NoMatchProps) {
   const { page, id, query } = useHere()
-  if ([...query.keys()].every((name) => NO_FILTERS.has(name))) return <>{children}</>
+  if ([...query.keys()].every((name) => NO_FILTERS.includes(name))) return <>{children}</>
   return (
     <Empty>
       No {noun} match. <a href={linkTo(page, {}, id)}>Clear filters</a>

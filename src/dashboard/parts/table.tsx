@@ -219,24 +219,18 @@ interface HeadingProps<Row> {
 }
 
 function Heading<Row>({ column: { name, number }, sort, sorting }: HeadingProps<Row>) {
-  const kind = number === undefined ? '' : 'number'
-  if (sort === undefined)
-    return (
-      <th scope="col" class={kind}>
-        {name}
-      </th>
-    )
   const isSorted = sorting.by === sort
   const next = isSorted && sorting.order === 'desc' ? 'asc' : 'desc'
+  const direction = !isSorted ? 'none' : sorting.order === 'asc' ? 'ascending' : 'descending'
   return (
-    <th
-      scope="col"
-      class={kind}
-      aria-sort={!isSorted ? 'none' : sorting.order === 'asc' ? 'ascending' : 'descending'}
-    >
-      <button type="button" class="plain" onClick={() => sorting.change(sort, next)}>
-        {name} {isSorted ? (sorting.order === 'asc' ? '↑' : '↓') : ''}
-      </button>
+    <th scope="col" class={number && 'number'} aria-sort={sort === undefined ? undefined : direction}>
+      {sort === undefined ? (
+        name
+      ) : (
+        <button type="button" class="plain" onClick={() => sorting.change(sort, next)}>
+          {name} {isSorted ? (sorting.order === 'asc' ? '↑' : '↓') : ''}
+        </button>
+      )}
     </th>
   )
 }

@@ -10,7 +10,7 @@ import {
   formatWhole,
 } from '../client/format.ts'
 import { linkTo, NONE } from '../client/links.ts'
-import { type Person, useNames } from '../client/lists.ts'
+import { type People, useNames } from '../client/lists.ts'
 import { Findings } from '../parts/findings.tsx'
 import { Answer, Facts, Ready, Show } from '../parts/show.tsx'
 import { Table } from '../parts/table.tsx'
@@ -68,7 +68,7 @@ export function SessionPage({ id }: { id: string }) {
 
 interface OneProps {
   session: SessionDetail
-  members: ReadonlyMap<string | null, Person>
+  members: People
 }
 
 /** `ada@example.com in payments, 55 turns, $0.82`. */
