@@ -141,26 +141,7 @@ type Keys = Pick<Breakdown['data'][number], 'key' | 'and_key'>
 export const comparedWith = (days: Record<'now' | 'before', Range> | undefined): string | undefined =>
   days && `${days.before.from}..${days.before.to}`
 
-/**
- * Loads what the whole days of a range cost and those that they are compared with, of all and of a hundred keys. undefined:
- * no day is over, or the key is not among them.
- */
-export function useChanges(
-  by: Key,
-  andBy: Key | undefined,
-  days: Record<'now' | 'before', Range> | undefined,
-  filters: Query,
-) {
-  const query = { ...filters, by, and_by: andBy, compare: comparedWith(days), sort: 'change', per_page: PAGE }
-  return useLoaded(JSON.stringify(['changes', query, days]), async (signal) => {
-    if (days === undefined) return undefined
-    const { from: date_from, to: date_to } = days.now
-    const path = pathOf('/cost/breakdown', { ...query, date_from, date_to })
-    return changesOf(await getJson<Breakdown>(path, { signal }))
-  })
-}
-
-/** The costs of a breakdown beside those that it is compared with. */
+/** The costs of a breakdown beside those that it is compared with; undefined for a key that is not among its rows. */
 export function changesOf({ data, total, pagination }: Breakdown) {
   const compared = (item: Pick<Breakdown['total'], 'cost' | 'previous'>): Compared => ({
     now: item.cost,

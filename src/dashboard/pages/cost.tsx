@@ -32,7 +32,6 @@ import {
   type Key,
   SHOWN,
   stackGranularity,
-  useChanges,
   useStack,
   wordOf,
 } from './breakdown.ts'
@@ -74,15 +73,13 @@ export function CostPage({ route, who }: PageProps) {
   }
   const breakdown = useApi<Breakdown>('/cost/breakdown', list)
   const known = breakdown.value
-  const changes = useChanges(by, andBy, isOver ? undefined : compared, filters)
-  const changed =
-    compared === undefined
-      ? undefined
-      : !isOver
-        ? changes.value
-        : known?.total.previous !== undefined
-          ? changesOf(known)
-          : undefined
+  // the whole days of the range by themselves
+  const changes = useApi<Breakdown>(isOver || compared === undefined ? undefined : '/cost/breakdown', {
+    ...{ by, and_by: andBy, ...filters, date_from: compared?.now.from, date_to: compared?.now.to },
+    ...{ compare: comparedWith(compared), sort: 'change', per_page: 100 },
+  })
+  const of = isOver ? known : changes.value
+  const changed = of?.total.previous && changesOf(of)
   const days = useDays(filters, range, granularity === 'day', who.member?.role === 'developer')
   const notes = useChartNotes(range, filters, (stack.value?.series.length ?? 0) > 0)
   const chart = useAsked(stack, { by, granularity, range })

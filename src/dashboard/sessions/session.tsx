@@ -95,21 +95,20 @@ const FILES = 20
 
 function Files({ session: { files_touched } }: { session: SessionDetail }) {
   if (files_touched === null || files_touched.length === 0) return null
-  const rows = files_touched.map((file) => ({ file }))
   return (
     <section>
-      <h2>{countOf(rows.length, 'file')}</h2>
-      <details open={rows.length <= FILES}>
+      <h2>{countOf(files_touched.length, 'file')}</h2>
+      <details open={files_touched.length <= FILES}>
         <summary>Names</summary>
         <Table
           caption="Files"
-          rows={rows}
-          keyOf={({ file }) => file}
+          rows={files_touched}
+          keyOf={(file) => file}
           columns={[
-            { name: 'File', cell: ({ file }) => <code>{file}</code>, value: ({ file }) => file },
+            { name: 'File', cell: (file) => <code>{file}</code>, value: (file) => file },
             {
               name: 'Who knows it',
-              cell: ({ file }) => <a href={linkTo('team', { q: file, is: 'file' })}>Who knows it</a>,
+              cell: (file) => <a href={linkTo('team', { q: file, is: 'file' })}>Who knows it</a>,
             },
           ]}
         />

@@ -96,68 +96,49 @@ function OfToday({ count }: { count: number }) {
   )
 }
 
+const COLUMNS: readonly Column<SessionListItem>[] = [
+  ...SESSION_COLUMNS,
+  textColumn('Branch', 'branch'),
+  timeColumn('Ended', 'ended_at'),
+  wholeColumn('Findings', 'findings'),
+  codeColumn('Id', 'id'),
+]
+/** Shown until somebody chooses others in this browser. */
 const USUAL = ['Project', 'Member', 'Agent', 'Model', 'Turns', 'Cost', 'Quality']
 
 function SessionTable({ sessions, sorting }: { sessions: readonly SessionListItem[]; sorting: Sorting }) {
-  const { chosen, choose } = useColumns('sessions', USUAL)
-  const columns: readonly Column<SessionListItem>[] = [
-    ...SESSION_COLUMNS,
-    textColumn('Branch', 'branch'),
-    timeColumn('Ended', 'ended_at'),
-    wholeColumn('Findings', 'findings'),
-    codeColumn('Id', 'id'),
-  ]
+  const stored = storedAs('cloud-analytics-columns-sessions', () => localStorage)
+  const [chosen, setChosen] = useState<readonly string[]>(() => stored.read()?.split(',') ?? USUAL)
+  const choose = (name: string, isShown: boolean) => {
+    const names = isShown ? [...chosen, name] : chosen.filter((other) => other !== name)
+    setChosen(names)
+    stored.write(names.join())
+  }
   return (
     <>
-      <ColumnChooser names={columns.slice(1).map(({ name }) => name)} chosen={chosen} choose={choose} />
+      <details class="columns">
+        <summary>Columns</summary>
+        <fieldset>
+          <legend class="hidden">Columns</legend>
+          {COLUMNS.slice(1).map(({ name }) => (
+            <label key={name} class="check">
+              <input
+                type="checkbox"
+                checked={chosen.includes(name)}
+                onChange={({ currentTarget: { checked } }) => choose(name, checked)}
+              />
+              {name}
+            </label>
+          ))}
+        </fieldset>
+      </details>
       <Table
         caption="Sessions"
         isSaved
-        columns={columns.filter(({ name }, index) => index === 0 || chosen.includes(name))}
+        columns={COLUMNS.filter(({ name }, index) => index === 0 || chosen.includes(name))}
         rows={sessions}
         sorting={sorting}
       />
     </>
-  )
-}
-
-/** The names of a table's columns that somebody chose in this browser, `usual` unless they did, and what changes them. */
-function useColumns(table: string, usual: readonly string[]) {
-  const stored = storedAs(`cloud-analytics-columns-${table}`, () => localStorage)
-  const [chosen, setChosen] = useState<readonly string[]>(() => stored.read()?.split(',') ?? usual)
-  const choose = (names: readonly string[]) => {
-    setChosen(names)
-    stored.write(names.join())
-  }
-  return { chosen, choose }
-}
-
-interface ChooserProps {
-  /** All that can be chosen. */
-  names: readonly string[]
-  chosen: readonly string[]
-  choose: (names: readonly string[]) => void
-}
-
-function ColumnChooser({ names, chosen, choose }: ChooserProps) {
-  return (
-    <details class="columns">
-      <summary>Columns</summary>
-      <fieldset>
-        <legend class="hidden">Columns</legend>
-        {names.map((name) => (
-          <label key={name} class="check">
-            <input
-              type="checkbox"
-              checked={chosen.includes(name)}
-              onChange={({ currentTarget: { checked } }) =>
-                choose(checked ? [...chosen, name] : chosen.filter((other) => other !== name))
-              }
-            />
-            {name}
-          </label>
-        ))}
-      </fieldset>
-    </details>
   )
 }
