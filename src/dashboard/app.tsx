@@ -1,19 +1,19 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { WhoAmI } from '../features/whoami/model.ts'
-import { ApiFailure, getJson, KEY_REFUSED } from './client/api.ts'
+import { ApiFailure, getJson, KEY_REFUSED, messageOf } from './client/api.ts'
 import { basePath, pageName } from './client/base.ts'
 import { useTimeZone } from './client/days.ts'
 import { isAdmin, keptOf, linkTo } from './client/links.ts'
 import { forgetLists, useAlertCount } from './client/lists.ts'
 import { startLive } from './client/live.ts'
-import { Here, useRoute } from './client/router.ts'
+import { Here, useFragment, useRoute } from './client/router.ts'
 import { keepCsrfToken, postAuth, returnToPlace } from './client/session.ts'
 import { apiKey } from './client/storage.ts'
 import { forgetWho, keepWho, keptWho, signedBy } from './client/who.ts'
 import { DevicePage } from './device.tsx'
 import { Menu } from './frame/menu.tsx'
 import { Choice, named } from './parts/fields.tsx'
-import { Button, messageOf } from './parts/form.tsx'
+import { Button } from './parts/form.tsx'
 import { Palette } from './parts/palette.tsx'
 import { AcceptPage, SetupPage, SignIn } from './sign-in.tsx'
 import { MENU, newAddressOf, PAGES, TABS } from './tabs.tsx'
@@ -25,6 +25,8 @@ type Signed = WhoAmI | null | undefined
 /** The dashboard: a sign-in until there is a session or a key, then the page that the URL names. */
 export function App() {
   const [who, setWho] = useState<Signed>(undefined)
+  // a second link that is opened in this tab begins its page again
+  const fragment = useFragment()
   const [reason, setReason] = useState<string>()
   const signIn = async (given?: WhoAmI): Promise<void> => {
     try {
@@ -61,7 +63,7 @@ export function App() {
     addEventListener(KEY_REFUSED, onRefused)
     return () => removeEventListener(KEY_REFUSED, onRefused)
   }, [who])
-  if (pageName() === 'accept') return <AcceptPage />
+  if (pageName() === 'accept') return <AcceptPage key={fragment} />
   if (pageName() === 'setup') return <SetupPage />
   if (who === undefined) {
     return (
@@ -71,7 +73,7 @@ export function App() {
     )
   }
   if (who === null) return <SignIn reason={reason} onSignedIn={(found) => void signIn(found)} />
-  if (pageName() === 'device') return <DevicePage who={who} />
+  if (pageName() === 'device') return <DevicePage key={fragment} who={who} />
   return <SignedIn who={who} signOut={() => void signOut()} />
 }
 
@@ -99,7 +101,7 @@ function SignedIn({ who, signOut }: { who: WhoAmI; signOut: () => void }) {
     for (const one of document.querySelectorAll('nav [aria-current]'))
       one.scrollIntoView({ block: 'nearest', inline: 'nearest' })
   }, [title])
-  const isOne = shown?.One !== undefined && route.id !== undefined
+  const One = route.id === undefined ? undefined : shown?.One
   return (
     <>
       <button type="button" class="skip" onClick={() => document.getElementById('content')?.focus()}>
@@ -158,8 +160,8 @@ function SignedIn({ who, signOut }: { who: WhoAmI; signOut: () => void }) {
           </p>
         ) : (
           <Here.Provider value={route}>
-            {isOne && shown.One !== undefined ? (
-              <shown.One key={route.id} id={route.id ?? ''} />
+            {One !== undefined ? (
+              <One key={route.id} id={route.id ?? ''} />
             ) : (
               <shown.Content key={shown.page} route={route} who={who} />
             )}

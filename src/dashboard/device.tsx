@@ -3,7 +3,7 @@ import type { WhoAmI } from '../features/whoami/model.ts'
 import { useLoaded } from './client/api.ts'
 import { basePath } from './client/base.ts'
 import { formatTime } from './client/format.ts'
-import { useFragment } from './client/router.ts'
+import { parameterOf } from './client/router.ts'
 import { getAuth, postAuth, problemOf } from './client/session.ts'
 import { Form, fieldsOf, Input, Saying, useChanges } from './parts/form.tsx'
 
@@ -22,12 +22,7 @@ function useMachine(code: string): string {
 
 /** Asks the signed-in person whether a machine may send their sessions: `cloud-analytics login`. */
 export function DevicePage({ who }: { who: WhoAmI }) {
-  const given = new URLSearchParams(useFragment().slice(1)).get('code') ?? ''
-  return <Device key={given} who={who} given={given} />
-}
-
-function Device({ who, given }: { who: WhoAmI; given: string }) {
-  const [code, setCode] = useState(given)
+  const [code, setCode] = useState(parameterOf('code'))
   const machine = useMachine(code)
   const { said, run } = useChanges()
   const answer = (user_code: string | undefined, approve: boolean) =>
@@ -75,7 +70,7 @@ function Device({ who, given }: { who: WhoAmI; given: string }) {
               required
               autocomplete="off"
               placeholder="XXXX-XXXX"
-              defaultValue={given}
+              defaultValue={parameterOf('code')}
             />
           </Form>
         </>

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import type { WhoAmI } from '../features/whoami/model.ts'
 import { ApiFailure, getJson } from './client/api.ts'
 import { basePath } from './client/base.ts'
-import { useFragment } from './client/router.ts'
+import { parameterOf } from './client/router.ts'
 import { enter, keepPlace, postAuth, problemOf, readMethods, type SignInMethods } from './client/session.ts'
 import { apiKey } from './client/storage.ts'
 import {
@@ -149,15 +149,10 @@ function KeyForm({ onSignedIn, onProblem }: FormProps) {
 
 /** Accepts an invitation, whose token is in the fragment: sets the password and signs in. */
 export function AcceptPage() {
-  const token = new URLSearchParams(useFragment().slice(1)).get('token') ?? ''
-  return <Accept key={token} token={token} />
-}
-
-function Accept({ token }: { token: string }) {
   const { said, run } = useChanges()
   const accept = async ({ password, again }: Fields): Promise<void> => {
     if (password !== again) throw new Error('The two passwords differ')
-    await enter('accept', { token, password })
+    await enter('accept', { token: parameterOf('token'), password })
   }
   return (
     <main class="sign-in">
@@ -186,9 +181,11 @@ export function SetupPage() {
     )
   }, [])
   const setUp = async ({ organization, time_zone, ...person }: Fields): Promise<void> => {
-    // a second link may have been opened in this tab
-    const token = new URLSearchParams(location.hash.slice(1)).get('token') ?? ''
-    await enter('setup', { token, organization: { name: organization, time_zone }, ...person })
+    await enter('setup', {
+      token: parameterOf('token'),
+      organization: { name: organization, time_zone },
+      ...person,
+    })
   }
   return (
     <main class="sign-in">

@@ -95,10 +95,10 @@ export type Loaded<Value> = (
 
 export const loadedOf = <Value>({ value }: Loaded<Value>): Value | undefined => value
 
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
 const asFailure = (error: unknown): ApiFailure =>
-  error instanceof ApiFailure
-    ? error
-    : new ApiFailure(0, error instanceof Error ? error.message : String(error))
+  error instanceof ApiFailure ? error : new ApiFailure(0, messageOf(error))
 
 const asText = (value: unknown) =>
   JSON.stringify(value, (_, part: unknown) => (part instanceof Map ? [...part] : part))

@@ -15,6 +15,10 @@ export function useFragment(): string {
   return fragment
 }
 
+/** A parameter of a page that has no route: `#token=…`. */
+export const parameterOf = (name: string): string =>
+  new URLSearchParams(location.hash.slice(1)).get(name) ?? ''
+
 /** The route of the page that is drawn, for all that is part of it. */
 export const Here = createContext<Route>(routeOf(''))
 export const useHere = (): Route => useContext(Here)

@@ -143,18 +143,16 @@ export function QueryField({ name, ...field }: QueryFieldProps) {
   return <Field {...field} value={value} onChange={(changed) => setQuery({ [name]: changed })} />
 }
 
-interface QueryChoiceProps extends QueryFieldProps {
-  /** Without them all is a choice too. */
-  options?: readonly (readonly [value: string, name: string])[]
-  values?: readonly string[]
+interface QueryChoiceProps extends Pick<ChoiceProps, 'label' | 'options'> {
+  /** The parameter of the page's URL. */
+  name: string
   /** Chosen unless the URL says otherwise. */
   usual?: string
 }
 
-export function QueryChoice({ name, label, values = [], options, usual = '' }: QueryChoiceProps) {
+export function QueryChoice({ name, label, options, usual = '' }: QueryChoiceProps) {
   const value = useHere().query.get(name) ?? usual
-  const all = options ?? [['', 'all'], ...named(values)]
-  return <Choice {...{ label, value, options: all }} onChange={(changed) => setQuery({ [name]: changed })} />
+  return <Choice {...{ label, value, options }} onChange={(changed) => setQuery({ [name]: changed })} />
 }
 
 interface ChooserProps {

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { request } from '../client/api.ts'
+import { messageOf, request } from '../client/api.ts'
 import { linkTo } from '../client/links.ts'
 
 /** The texts of a form's fields by their names; all but secrets without space around them. */
@@ -160,8 +160,6 @@ export function Asked({ children, question, act, isApart = false }: AskedProps) 
     </button>
   )
 }
-
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 /** The message about the last change. */
 interface Said {

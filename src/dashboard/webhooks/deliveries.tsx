@@ -1,7 +1,7 @@
 import type { Delivery } from '../../webhooks/deliveries/model.ts'
 import { type Page, request, useApi } from '../client/api.ts'
 import { linkHere, useHere } from '../client/router.ts'
-import { FilterForm, pick, QueryChoice } from '../parts/fields.tsx'
+import { FilterForm, named, pick, QueryChoice } from '../parts/fields.tsx'
 import { Button, type useChanges } from '../parts/form.tsx'
 import { List } from '../parts/list.tsx'
 import { Empty } from '../parts/show.tsx'
@@ -9,7 +9,10 @@ import { timeColumn, UNKNOWN, wholeColumn } from '../parts/values.tsx'
 import { OpenedDelivery } from './delivery.tsx'
 
 const PER_PAGE = 25
-const STATUSES = ['pending', 'pending_retry', 'success', 'failed', 'cancelled'] as const
+const STATUSES = [
+  ['', 'all'] as const,
+  ...named(['pending', 'pending_retry', 'success', 'failed', 'cancelled']),
+]
 
 interface DeliveriesProps extends Pick<ReturnType<typeof useChanges>, 'count' | 'run' | 'reload'> {
   path: string
@@ -29,7 +32,7 @@ export function Deliveries({ path, count, run, reload }: DeliveriesProps) {
   return (
     <>
       <FilterForm>
-        <QueryChoice name="status" label="Status" values={STATUSES} />
+        <QueryChoice name="status" label="Status" options={STATUSES} />
         <Button act={reload}>Load again</Button>
       </FilterForm>
       <List
