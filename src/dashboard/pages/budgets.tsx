@@ -252,7 +252,7 @@ function sentenceOf(
   }
   const percent = ({ percent_used }: (typeof used)[number]) => formatPercent(percent_used)
   const ahead = held.filter(({ projected_exceed_date }) => projected_exceed_date)
-  // those of more than a project, member or team come first
+  // the limit of most comes first
   const left = held.toSorted((one, other) => Object.keys(one.scope).length - Object.keys(other.scope).length)
   return [
     exceeded.length === 0

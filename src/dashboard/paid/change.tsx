@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { Effect } from '../../features/effects/model.ts'
 import { saidChange, saidRange, saidVerdict } from '../../features/effects/said.ts'
-import { loadedOf, type Page, request, useApi } from '../client/api.ts'
+import { type Page, request, useApi } from '../client/api.ts'
 import { capital, formatDay, formatDollars, formatShare } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
 import { Choice } from '../parts/fields.tsx'
@@ -20,75 +20,69 @@ export function PaidChange({ id }: { id: string }) {
   const { count, said, run } = useChanges()
   const loaded = useApi<Effect>(`/effects/${id}`, { measure, weeks }, count)
   const all = useApi<Page<Effect>>('/effects', { per_page: 100 })
-  const nameOf = (other: string) => loadedOf(all)?.data.find((one) => one.id === other)?.name ?? other
+  const nameOf = (other: string) => all.value?.data.find((one) => one.id === other)?.name ?? other
   return (
     <Ready of={[loaded, all]}>
-      {() => (
-        <Show loaded={loaded} what="the change">
-          {(effect) => (
-            <>
-              <Answer soft={softOf(effect)}>
-                {effect.name}: {saidVerdict(effect).replace(/^./, (first) => first.toLowerCase())}
-                {effect.verdict === 'seen' && `, ${saidChange(effect, effect.effect)} (${saidRange(effect)})`}
-                .
-              </Answer>
-              <div class="filters">
+      <Show loaded={loaded} what="the change">
+        {(effect) => (
+          <>
+            <Answer soft={softOf(effect)}>
+              {effect.name}: {saidVerdict(effect).replace(/^./, (first) => first.toLowerCase())}
+              {effect.verdict === 'seen' && `, ${saidChange(effect, effect.effect)} (${saidRange(effect)})`}.
+            </Answer>
+            <div class="filters">
+              <Choice
+                label="Measure"
+                value={measure}
+                options={MEASURES.map((name) => [name, wordsOf(name)])}
+                onChange={setMeasure}
+              />
+              {effect.weeks !== null && (
                 <Choice
-                  label="Measure"
-                  value={measure}
-                  options={MEASURES.map((name) => [name, wordsOf(name)])}
-                  onChange={setMeasure}
+                  label="After"
+                  value={weeks}
+                  options={[
+                    ['4', '4 weeks'],
+                    ['8', '8 weeks, a second look'],
+                  ]}
+                  onChange={setWeeks}
                 />
-                {effect.weeks !== null && (
-                  <Choice
-                    label="After"
-                    value={weeks}
-                    options={[
-                      ['4', '4 weeks'],
-                      ['8', '8 weeks, a second look'],
-                    ]}
-                    onChange={setWeeks}
-                  />
-                )}
-              </div>
-              {effect.effect !== null && <RangeChart effect={effect} />}
-              <Parts effect={effect} />
-              <Raw effect={effect} />
-              {effect.also_changed.length > 0 && (
-                <p>
-                  Its units changed something else within four weeks:{' '}
-                  {effect.also_changed.map((other, index) => (
-                    <>
-                      <a href={linkTo('paid', {}, other)}>{nameOf(other)}</a>
-                      {index < effect.also_changed.length - 1 && ', '}
-                    </>
-                  ))}
-                </p>
               )}
+            </div>
+            {effect.effect !== null && <RangeChart effect={effect} />}
+            <Parts effect={effect} />
+            <Raw effect={effect} />
+            {effect.also_changed.length > 0 && (
               <p>
-                <Button
-                  act={() =>
-                    run(() =>
-                      request(`/effects/${id}`, { method: 'PATCH', body: { dismissed: !effect.dismissed } }),
-                    )
-                  }
-                >
-                  {effect.dismissed ? 'Show it again' : 'Dismiss'}
-                </Button>{' '}
-                {effect.change.source !== 'noticed' && (
-                  <Asked
-                    question="Delete it?"
-                    act={() => run(() => removeAndLeave(`/effects/${id}`, 'paid'))}
-                  >
-                    Delete
-                  </Asked>
-                )}
+                Its units changed something else within four weeks:{' '}
+                {effect.also_changed.map((other, index) => (
+                  <>
+                    <a href={linkTo('paid', {}, other)}>{nameOf(other)}</a>
+                    {index < effect.also_changed.length - 1 && ', '}
+                  </>
+                ))}
               </p>
-              <Saying said={said} />
-            </>
-          )}
-        </Show>
-      )}
+            )}
+            <p>
+              <Button
+                act={() =>
+                  run(() =>
+                    request(`/effects/${id}`, { method: 'PATCH', body: { dismissed: !effect.dismissed } }),
+                  )
+                }
+              >
+                {effect.dismissed ? 'Show it again' : 'Dismiss'}
+              </Button>{' '}
+              {effect.change.source !== 'noticed' && (
+                <Asked question="Delete it?" act={() => run(() => removeAndLeave(`/effects/${id}`, 'paid'))}>
+                  Delete
+                </Asked>
+              )}
+            </p>
+            <Saying said={said} />
+          </>
+        )}
+      </Show>
     </Ready>
   )
 }

@@ -9,7 +9,7 @@ import {
   saidVerdict,
 } from '../../features/effects/said.ts'
 import type { Explanation } from '../../features/explain/model.ts'
-import { getJson, loadedOf, type Page, useApi } from '../client/api.ts'
+import { getJson, type Page, useApi } from '../client/api.ts'
 import { addDays } from '../client/days.ts'
 import { countOf, formatDollars, formatShare, inRange } from '../client/format.ts'
 import { isAdmin, linkTo, type PageProps } from '../client/links.ts'
@@ -42,44 +42,40 @@ export function PaidPage({ route: { query }, who }: PageProps) {
     against: `${days.date_from}..${days.date_from}`,
   })
   const model = useApi<Page<Effect>>('/effects', { kind: 'model', per_page: 1 })
-  const facts = loadedOf(explained)?.facts ?? []
+  const facts = explained.value?.facts ?? []
   return (
     <>
       <Bar filters={[]} usual={USUAL} csv={{ path: '/effects', query: filters, name: 'changes' }} />
       <Ready of={[loaded, explained, model]}>
-        {() => (
-          <Show loaded={loaded} what="changes">
-            {({ data, pagination }) => (
-              <>
-                <Answer
-                  soft={
-                    data.length === 0
-                      ? EMPTY
-                      : newestOf([...data, ...(loadedOf(model)?.data ?? [])], facts) + SOFT
-                  }
-                >
-                  {sentenceOf(data, range)}
-                </Answer>
-                {data.length > 0 && (
-                  <>
-                    <Table caption="Changes" columns={columnsOf(facts)} rows={data} isSaved />
-                    <Pager pagination={pagination} noun="changes" />
-                    <p class="note">
-                      Members were not assigned: work that became harder that very week looks the same. Of a
-                      hundred changes without an effect, five would be seen by chance
-                      {data.length > 1 && `: of these ${data.length}, ${(data.length * 0.05).toFixed(1)}`}.
-                    </p>
-                  </>
-                )}
-                <div class="answers">
-                  {isAdmin(who) && <AddForm add={add} />}
-                  <Enough effects={data} />
-                </div>
-                <Saying said={said} />
-              </>
-            )}
-          </Show>
-        )}
+        <Show loaded={loaded} what="changes">
+          {({ data, pagination }) => (
+            <>
+              <Answer
+                soft={
+                  data.length === 0 ? EMPTY : newestOf([...data, ...(model.value?.data ?? [])], facts) + SOFT
+                }
+              >
+                {sentenceOf(data, range)}
+              </Answer>
+              {data.length > 0 && (
+                <>
+                  <Table caption="Changes" columns={columnsOf(facts)} rows={data} isSaved />
+                  <Pager pagination={pagination} noun="changes" />
+                  <p class="note">
+                    Members were not assigned: work that became harder that very week looks the same. Of a
+                    hundred changes without an effect, five would be seen by chance
+                    {data.length > 1 && `: of these ${data.length}, ${(data.length * 0.05).toFixed(1)}`}.
+                  </p>
+                </>
+              )}
+              <div class="answers">
+                {isAdmin(who) && <AddForm add={add} />}
+                <Enough effects={data} />
+              </div>
+              <Saying said={said} />
+            </>
+          )}
+        </Show>
       </Ready>
     </>
   )

@@ -4,7 +4,7 @@ import { formatDay, formatPercent } from '../client/format.ts'
 import { Bar } from '../frame/bar.tsx'
 import { Answer, Ready, Show } from '../parts/show.tsx'
 import { Table } from '../parts/table.tsx'
-import { orUnknown, Time } from '../parts/values.tsx'
+import { columnOf, textColumn, timeColumn } from '../parts/values.tsx'
 import { nameOfPlan } from './presets.ts'
 
 /** Shows one’s own plans and limits, without prices. */
@@ -14,46 +14,35 @@ export function OwnSeats() {
     <>
       <Bar filters={[]} usual={null} />
       <Ready of={[mine]}>
-        {() => (
-          <Show loaded={mine} what="your limits">
-            {({ plans, windows }) => (
-              <>
-                <Answer soft="What your agents’ files state of your plans’ limits; prices and other people’s seats are shown to admins.">
-                  {plans.length === 0
-                    ? 'No plan of yours is entered'
-                    : `You have ${plans.map((plan) => `${nameOfPlan(plan)} since ${formatDay(plan.from)}`).join(' and ')}`}
-                  {windows.length === 0
-                    ? '.'
-                    : `; most of a limit is used: ${formatPercent(Math.max(...windows.map(({ used_percent }) => used_percent)))}.`}
-                </Answer>
-                <Table
-                  caption="Your limits"
-                  rows={windows}
-                  columns={[
-                    {
-                      name: 'Limit',
-                      cell: ({ limit, scope }) =>
-                        `${limit.replaceAll('_', ' ')}${scope === null ? '' : ` (${scope})`}`,
-                    },
-                    { name: 'Vendor', phone: 'also', cell: ({ vendor }) => vendor },
-                    {
-                      name: 'Used',
-                      phone: 'main',
-                      value: ({ used_percent }) => used_percent,
-                      number: ({ used_percent }) => formatPercent(used_percent),
-                    },
-                    {
-                      name: 'Resets',
-                      phone: 'also',
-                      cell: ({ resets_at }) => orUnknown(resets_at, (at) => <Time at={at} />),
-                    },
-                    { name: 'Hit', cell: ({ hit }) => (hit ? 'yes' : '') },
-                  ]}
-                />
-              </>
-            )}
-          </Show>
-        )}
+        <Show loaded={mine} what="your limits">
+          {({ plans, windows }) => (
+            <>
+              <Answer soft="What your agents’ files state of your plans’ limits; prices and other people’s seats are shown to admins.">
+                {plans.length === 0
+                  ? 'No plan of yours is entered'
+                  : `You have ${plans.map((plan) => `${nameOfPlan(plan)} since ${formatDay(plan.from)}`).join(' and ')}`}
+                {windows.length === 0
+                  ? '.'
+                  : `; most of a limit is used: ${formatPercent(Math.max(...windows.map(({ used_percent }) => used_percent)))}.`}
+              </Answer>
+              <Table
+                caption="Your limits"
+                rows={windows}
+                columns={[
+                  {
+                    name: 'Limit',
+                    cell: ({ limit, scope }) =>
+                      `${limit.replaceAll('_', ' ')}${scope === null ? '' : ` (${scope})`}`,
+                  },
+                  { ...textColumn('Vendor', 'vendor'), phone: 'also' },
+                  { ...columnOf(formatPercent, 'number')('Used', 'used_percent'), phone: 'main' },
+                  { ...timeColumn('Resets', 'resets_at'), phone: 'also' },
+                  { name: 'Hit', cell: ({ hit }) => (hit ? 'yes' : '') },
+                ]}
+              />
+            </>
+          )}
+        </Show>
       </Ready>
     </>
   )

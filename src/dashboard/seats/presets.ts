@@ -64,12 +64,7 @@ export const PRESETS: readonly Preset[] = [
   { ...CURSOR, plan: 'teams_premium', name: 'Cursor Teams, premium', price: 120 },
 ]
 
-export const presetOf = ({
-  vendor,
-  plan,
-}: Pick<Plan, 'vendor'> & { plan: string | null }): Preset | undefined =>
-  PRESETS.find((each) => each.vendor === vendor && each.plan === plan)
-
 /** Names a plan as people do. */
-export const nameOfPlan = (plan: Pick<Plan, 'vendor'> & { plan: string | null }): string =>
-  presetOf(plan)?.name ?? `${plan.vendor} ${plan.plan ?? 'plan that is not entered'}`
+export const nameOfPlan = ({ vendor, plan }: Pick<Plan, 'vendor'> & { plan: string | null }): string =>
+  PRESETS.find((preset) => preset.vendor === vendor && preset.plan === plan)?.name ??
+  `${vendor} ${plan ?? 'plan that is not entered'}`

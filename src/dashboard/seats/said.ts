@@ -1,6 +1,6 @@
 import type { Plan, Seat, SeatPage } from '../../features/seats/model.ts'
 import { lengthOf } from '../client/days.ts'
-import { countOf, formatDollars, formatShare, formatWhole, inRange } from '../client/format.ts'
+import { countOf, formatDollars, formatShare, formatWhole, inRange, someOf } from '../client/format.ts'
 
 /** Seats that a sentence names. */
 const NAMED = 5
@@ -35,13 +35,10 @@ export function saidOfSeats({ page: { data, total, pagination }, plans, range, w
     const seats = data.filter((seat) => seat.verdict === verdict)
     const month = monthOf(seats)
     if (!isWhole || Number.isNaN(month)) return ''
-    // who would be the only other one is named
-    const shown = seats.length > NAMED + 1 ? NAMED : seats.length
-    const others = seats.length > shown ? ` and ${seats.length - shown} others` : ''
-    const names = seats
-      .slice(0, shown)
-      .map(({ member, quantity }) => `${whoOf(member)}${quantity > 1 ? ` × ${quantity}` : ''}`)
-    return `, ${formatDollars(month)} a month: ${names.join(', ')}${others}`
+    const names = seats.map(
+      ({ member, quantity }) => `${whoOf(member)}${quantity > 1 ? ` × ${quantity}` : ''}`,
+    )
+    return `, ${formatDollars(month)} a month: ${someOf(names, NAMED)}`
   }
   const { seats, paid, cost, idle, low, limited } = total
   const little = data.filter(({ verdict }) => verdict === 'low')

@@ -1,5 +1,5 @@
 import type { Plan, PlanPage, Seat, SeatPage } from '../../features/seats/model.ts'
-import { loadedOf, request, useApi } from '../client/api.ts'
+import { request, useApi } from '../client/api.ts'
 import { today } from '../client/days.ts'
 import { formatDay, formatPercent, formatTimes, formatWhole } from '../client/format.ts'
 import { isAdmin, linkTo, type PageProps } from '../client/links.ts'
@@ -32,10 +32,10 @@ function AllSeats({ route: { query } }: PageProps) {
   const list = { ...datesOf(query), ...pick(query, ...FILTERS, 'page'), per_page: 100 }
   const seats = useApi<SeatPage>('/seats', list, count)
   const plans = useApi<PlanPage>('/plans', { per_page: 100 }, count)
-  const known = loadedOf(plans)?.data ?? []
+  const known = plans.value?.data ?? []
   const members = useMembers(true)
   const whoOf = (id: string | null) => (id === null ? 'shared' : (members.get(id)?.name ?? id))
-  const page = loadedOf(seats)
+  const page = seats.value
   const total = page?.total
   const said = page && saidOfSeats({ page, plans: known, range, whoOf })
   const add = (isReplaced: boolean) => (fields: Parameters<typeof addPlan>[0]) =>
@@ -44,71 +44,67 @@ function AllSeats({ route: { query } }: PageProps) {
     <>
       <Bar filters={FILTERS} csv={{ path: '/seats', query: list, name: 'seats' }} />
       <Ready of={[seats, plans]}>
-        {() => (
+        {total === undefined || page === undefined ? (
+          <Answer>Seats</Answer>
+        ) : known.length === 0 ? (
+          <NoSeats dates={datesOf(query)} />
+        ) : (
           <>
-            {total === undefined || page === undefined ? (
-              <Answer>Seats</Answer>
-            ) : known.length === 0 ? (
-              <NoSeats dates={datesOf(query)} />
-            ) : (
-              <>
-                <Answer
-                  soft={
-                    <>
-                      {said?.low}API-equivalent is what the calls that a plan paid would have cost by the
-                      price list. It is no money that anybody paid, and is never added to it. A seat is idle
-                      when no session of its vendor came: also when its machine{' '}
-                      <a href={linkTo('devices')}>sends nothing</a>.
-                    </>
-                  }
-                >
-                  {said?.answer}
-                </Answer>
-                <Totals page={page} query={list} changes={count} />
-                <SeatChart
-                  seats={page.data.filter(({ plan }) => plan !== null)}
-                  nameOf={(seat) => `${whoOf(seat.member)}, ${nameOfPlan(seat)}`}
-                />
-              </>
-            )}
-            <Saying said={saying} />
-            {(known.length > 0 || (page !== undefined && page.data.length > 0)) && (
-              <List
-                loaded={seats}
-                noun="rows"
-                empty={
-                  <Empty command="cloud-analytics plan import seats.csv --org acme">
-                    Enter what is paid below, or by a command:
-                  </Empty>
-                }
-                caption="Seats"
-                keyOf={(seat) => JSON.stringify([seat.member, seat.vendor, seat.plan, seat.from])}
-                columns={seatColumns(whoOf, add(true))}
-                total={total && totalRow(total)}
-              />
-            )}
-            <details open={known.length === 0}>
-              <summary>New plan</summary>
-              <PlanForm plans={known} onSend={add(false)} />
-            </details>
-            {known.length > 0 && (
-              <details>
-                <summary>Plans that are entered</summary>
-                <Table
-                  caption="Plans"
-                  rows={known}
-                  columns={planColumns(whoOf, (id, change) =>
-                    run(() =>
-                      request(
-                        `/plans/${id}`,
-                        change === undefined ? { method: 'DELETE' } : { method: 'PATCH', body: change },
-                      ),
-                    ),
-                  )}
-                />
-              </details>
-            )}
+            <Answer
+              soft={
+                <>
+                  {said?.low}API-equivalent is what the calls that a plan paid would have cost by the price
+                  list. It is no money that anybody paid, and is never added to it. A seat is idle when no
+                  session of its vendor came: also when its machine{' '}
+                  <a href={linkTo('devices')}>sends nothing</a>.
+                </>
+              }
+            >
+              {said?.answer}
+            </Answer>
+            <Totals page={page} query={list} changes={count} />
+            <SeatChart
+              seats={page.data.filter(({ plan }) => plan !== null)}
+              nameOf={(seat) => `${whoOf(seat.member)}, ${nameOfPlan(seat)}`}
+            />
           </>
+        )}
+        <Saying said={saying} />
+        {(known.length > 0 || (page !== undefined && page.data.length > 0)) && (
+          <List
+            loaded={seats}
+            noun="rows"
+            empty={
+              <Empty command="cloud-analytics plan import seats.csv --org acme">
+                Enter what is paid below, or by a command:
+              </Empty>
+            }
+            caption="Seats"
+            keyOf={(seat) => JSON.stringify([seat.member, seat.vendor, seat.plan, seat.from])}
+            columns={seatColumns(whoOf, add(true))}
+            total={total && totalRow(total)}
+          />
+        )}
+        <details open={known.length === 0}>
+          <summary>New plan</summary>
+          <PlanForm plans={known} onSend={add(false)} />
+        </details>
+        {known.length > 0 && (
+          <details>
+            <summary>Plans that are entered</summary>
+            <Table
+              caption="Plans"
+              rows={known}
+              columns={planColumns(whoOf, (id, change) =>
+                run(() =>
+                  request(
+                    `/plans/${id}`,
+                    change === undefined ? { method: 'DELETE' } : { method: 'PATCH', body: change },
+                  ),
+                ),
+              )}
+            />
+          </details>
         )}
       </Ready>
     </>

@@ -1,5 +1,5 @@
 import type { CoveragePage, MachinePage } from '../../features/members/team-model.ts'
-import { loadedOf, useApi } from '../client/api.ts'
+import { useApi } from '../client/api.ts'
 import { syncCommand } from '../client/base.ts'
 import { countOf, daysAgo } from '../client/format.ts'
 import { linkTo, type PageProps } from '../client/links.ts'
@@ -24,7 +24,7 @@ export function DevicesPage({ route: { query } }: PageProps) {
   })
   const machines = useApi<MachinePage>('/team/machines', { ...pick(query, 'page'), per_page: PER_PAGE })
   const attention = useAttention()
-  const silent = new Map(loadedOf(attention)?.silent_machines.map((machine) => [keyOf(machine), machine]))
+  const silent = new Map(attention.value?.silent_machines.map((machine) => [keyOf(machine), machine]))
   // somebody has to look at these first
   const listed: typeof machines =
     machines.state !== 'ready'
@@ -41,71 +41,65 @@ export function DevicesPage({ route: { query } }: PageProps) {
         }
   return (
     <Ready of={[attention, coverage, machines]}>
-      {() => (
-        <>
-          <AnswerOf
-            loaded={machines}
-            name="Machines"
-            soft={`${telemetrySaid(loadedOf(coverage))}A machine is silent from three days after it sent last, and no longer expected after thirty.`}
-          >
-            {({ pagination }) => sentenceOf([...silent.values()], pagination.total)}
-          </AnswerOf>
-          <section>
-            <h2>Machines</h2>
-            <List
-              loaded={listed}
-              noun="machines"
-              empty={
-                <Empty command={syncCommand()}>
-                  No machine has sent sessions by itself yet. On a laptop:
-                </Empty>
-              }
-              caption="Machines"
-              keyOf={keyOf}
-              columns={[
-                MEMBER,
-                textColumn('Machine', 'machine'),
-                timeColumn('Last seen', 'last_seen_at'),
-                {
-                  name: 'State',
-                  phone: 'also',
-                  cell: (machine) =>
-                    silent.has(keyOf(machine)) ? (
-                      <span class="failure">silent for {countOf(daysAgo(machine.last_seen_at), 'day')}</span>
-                    ) : (
-                      'sends'
-                    ),
-                },
-                wholeColumn('Sessions', 'sessions'),
-              ]}
-            />
-          </section>
-          <section>
-            <h2>Transcripts and telemetry</h2>
-            <p class="note">
-              Transcripts tell everything of a session, telemetry comes while it runs and loses a part.
-              Captured is the part of the transcripts’ tokens that telemetry had too.{' '}
-              <a href={linkTo('settings', {}, 'telemetry')}>Send telemetry</a>
-            </p>
-            <List
-              loaded={coverage}
-              {...{ noun: 'rows', name: 'of' }}
-              empty={<Empty command={syncCommand()}>No sessions yet. On a laptop:</Empty>}
-              caption="Transcripts and telemetry"
-              keyOf={({ member, agent }) => `${nameOf(member)} ${agent}`}
-              columns={[
-                MEMBER,
-                { ...textColumn('Agent', 'agent'), phone: 'also' },
-                wholeColumn('Sessions', 'sessions'),
-                compactColumn('Tokens by transcripts', 'transcript_tokens'),
-                compactColumn('Tokens by telemetry', 'telemetry_tokens'),
-                shareColumn('Captured', 'captured_share'),
-                { ...timeColumn('Last session', 'last_seen_at'), phone: 'also' },
-              ]}
-            />
-          </section>
-        </>
-      )}
+      <AnswerOf
+        loaded={machines}
+        name="Machines"
+        soft={`${telemetrySaid(coverage.value)}A machine is silent from three days after it sent last, and no longer expected after thirty.`}
+      >
+        {({ pagination }) => sentenceOf([...silent.values()], pagination.total)}
+      </AnswerOf>
+      <section>
+        <h2>Machines</h2>
+        <List
+          loaded={listed}
+          noun="machines"
+          empty={
+            <Empty command={syncCommand()}>No machine has sent sessions by itself yet. On a laptop:</Empty>
+          }
+          caption="Machines"
+          keyOf={keyOf}
+          columns={[
+            MEMBER,
+            textColumn('Machine', 'machine'),
+            timeColumn('Last seen', 'last_seen_at'),
+            {
+              name: 'State',
+              phone: 'also',
+              cell: (machine) =>
+                silent.has(keyOf(machine)) ? (
+                  <span class="failure">silent for {countOf(daysAgo(machine.last_seen_at), 'day')}</span>
+                ) : (
+                  'sends'
+                ),
+            },
+            wholeColumn('Sessions', 'sessions'),
+          ]}
+        />
+      </section>
+      <section>
+        <h2>Transcripts and telemetry</h2>
+        <p class="note">
+          Transcripts tell everything of a session, telemetry comes while it runs and loses a part. Captured
+          is the part of the transcripts’ tokens that telemetry had too.{' '}
+          <a href={linkTo('settings', {}, 'telemetry')}>Send telemetry</a>
+        </p>
+        <List
+          loaded={coverage}
+          {...{ noun: 'rows', name: 'of' }}
+          empty={<Empty command={syncCommand()}>No sessions yet. On a laptop:</Empty>}
+          caption="Transcripts and telemetry"
+          keyOf={({ member, agent }) => `${nameOf(member)} ${agent}`}
+          columns={[
+            MEMBER,
+            { ...textColumn('Agent', 'agent'), phone: 'also' },
+            wholeColumn('Sessions', 'sessions'),
+            compactColumn('Tokens by transcripts', 'transcript_tokens'),
+            compactColumn('Tokens by telemetry', 'telemetry_tokens'),
+            shareColumn('Captured', 'captured_share'),
+            { ...timeColumn('Last session', 'last_seen_at'), phone: 'also' },
+          ]}
+        />
+      </section>
     </Ready>
   )
 }

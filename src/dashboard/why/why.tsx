@@ -1,7 +1,7 @@
 import type { Breakdown } from '../../features/cost/breakdown-model.ts'
 import type { Explanation } from '../../features/explain/model.ts'
 import { Fall, type Step } from '../charts/fall.tsx'
-import { getJson, loadedOf, pathOf, useApi, useAsked, useLoaded } from '../client/api.ts'
+import { getJson, pathOf, useApi, useAsked, useLoaded } from '../client/api.ts'
 import { addDays, comparedDays, monthOf, type Range, today } from '../client/days.ts'
 import { capital, formatDollars, formatRange, formatWeekday, pluralOf, signed } from '../client/format.ts'
 import { isAdmin, keptOf, linkTo, NONE, type PageProps } from '../client/links.ts'
@@ -83,66 +83,64 @@ export function WhyPage({ route, who }: PageProps) {
         />
       </Bar>
       <Ready of={[explanation, used, lastMonth, byMember]}>
-        {() => (
-          <Show loaded={explanation} what="why cost changed">
-            {(found) =>
-              comparedOf(query) === undefined ? (
-                <Answer soft="Choose days of which one is over.">
-                  No day of {formatRange(range)} is over: there is nothing to compare yet.
+        <Show loaded={explanation} what="why cost changed">
+          {(found) =>
+            comparedOf(query) === undefined ? (
+              <Answer soft="Choose days of which one is over.">
+                No day of {formatRange(range)} is over: there is nothing to compare yet.
+              </Answer>
+            ) : found.before === 0 ? (
+              <Nothing found={found} days={days} filters={filters} route={route} />
+            ) : (
+              <>
+                <Answer
+                  soft={
+                    <>
+                      {mostSaid(shownBy, found.data, nameOf)}
+                      {byMember.value}
+                      <LastMonth found={lastMonth.value} />
+                      {softOf(found, range.to >= today())}
+                    </>
+                  }
+                >
+                  {answerOf(found, usedOf(used.value))}.
                 </Answer>
-              ) : found.before === 0 ? (
-                <Nothing found={found} days={days} filters={filters} route={route} />
-              ) : (
-                <>
-                  <Answer
-                    soft={
-                      <>
-                        {mostSaid(shownBy, found.data, nameOf)}
-                        {loadedOf(byMember)}
-                        <LastMonth found={loadedOf(lastMonth)} />
-                        {softOf(found, range.to >= today())}
-                      </>
-                    }
-                  >
-                    {answerOf(found, usedOf(loadedOf(used)))}.
-                  </Answer>
-                  <Fall
-                    title={`From ${formatDollars(found.before)} to ${formatDollars(found.after)}`}
-                    first={{
-                      name: formatRange(found.against),
-                      note: nameOfAgainst(query),
-                      amount: found.before,
-                    }}
-                    steps={stepsOf(found, loadedOf(used)?.total.unpriced_tokens ?? 0)}
-                    last={{ name: formatRange(found), amount: found.after }}
-                  >
-                    <p class="legend note">
-                      <span class="more">■ more</span> <span class="less">■ less</span> the picture shows only
-                      the difference
-                    </p>
-                  </Fall>
-                  <h2>
-                    Where: {signed(found.change, formatDollars)} by {shownBy}
-                  </h2>
-                  <p class="note">
-                    Each row and each column adds up. The causes are those within each {shownBy}: by another
-                    key they are others.
+                <Fall
+                  title={`From ${formatDollars(found.before)} to ${formatDollars(found.after)}`}
+                  first={{
+                    name: formatRange(found.against),
+                    note: nameOfAgainst(query),
+                    amount: found.before,
+                  }}
+                  steps={stepsOf(found, used.value?.total.unpriced_tokens ?? 0)}
+                  last={{ name: formatRange(found), amount: found.after }}
+                >
+                  <p class="legend note">
+                    <span class="more">■ more</span> <span class="less">■ less</span> the picture shows only
+                    the difference
                   </p>
-                  <List
-                    loaded={explanation}
-                    noun={pluralOf(shownBy)}
-                    caption={`Change of cost by ${shownBy}`}
-                    columns={columnsOf(shownBy, found, nameOf, sessionsOf)}
-                    total={totalOf(found)}
-                    keyOf={({ key }) => key ?? NONE}
-                  />
-                  <Facts facts={found.facts} />
-                  {isAdmin(who) && <NotesForm range={days.now} scope={filters} />}
-                </>
-              )
-            }
-          </Show>
-        )}
+                </Fall>
+                <h2>
+                  Where: {signed(found.change, formatDollars)} by {shownBy}
+                </h2>
+                <p class="note">
+                  Each row and each column adds up. The causes are those within each {shownBy}: by another key
+                  they are others.
+                </p>
+                <List
+                  loaded={explanation}
+                  noun={pluralOf(shownBy)}
+                  caption={`Change of cost by ${shownBy}`}
+                  columns={columnsOf(shownBy, found, nameOf, sessionsOf)}
+                  total={totalOf(found)}
+                  keyOf={({ key }) => key ?? NONE}
+                />
+                <Facts facts={found.facts} />
+                {isAdmin(who) && <NotesForm range={days.now} scope={filters} />}
+              </>
+            )
+          }
+        </Show>
       </Ready>
     </>
   )
