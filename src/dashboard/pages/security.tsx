@@ -1,6 +1,6 @@
 import type { FindingPage, ListedFinding } from '../../features/security/finding-model.ts'
 import type { Heatmap, HeatmapFile, SecurityOverview } from '../../features/security/model.ts'
-import { getJson, type Loaded, loadedOf, type Page, pathOf, useApi, useLoaded } from '../client/api.ts'
+import { getJson, type Loaded, type Page, pathOf, useApi, useLoaded } from '../client/api.ts'
 import { rangeBefore, wholeDays } from '../client/days.ts'
 import { countOf, formatScore, formatWhole, inRange } from '../client/format.ts'
 import { keptOf, linkTo, NONE, type PageProps } from '../client/links.ts'
@@ -11,7 +11,7 @@ import { named, pick, QueryChoice } from '../parts/fields.tsx'
 import { findingKey, SEVERITIES } from '../parts/findings.tsx'
 import { Saying, useChanges } from '../parts/form.tsx'
 import { List } from '../parts/list.tsx'
-import { Answer, Empty, NoMatch, NoSessions, Ready } from '../parts/show.tsx'
+import { Answer, Empty, NoSessions, Ready } from '../parts/show.tsx'
 import { type Column, sortingOf } from '../parts/table.tsx'
 import { ScoreBar, textColumn, timeColumn, wholeColumn } from '../parts/values.tsx'
 import { findingColumns } from './finding-columns.tsx'
@@ -64,86 +64,76 @@ export function SecurityPage({ route: { query }, who }: PageProps) {
   )
   // scores and files by risk are known by project and days only
   const isNarrowed = FILTERS.some((name) => name !== 'project' && query.has(name))
-  const isLookedAt = loadedOf(overview)?.summary.total_sessions !== 0
+  const isLookedAt = overview.value?.summary.total_sessions !== 0
   return (
     <>
       <Bar filters={FILTERS} usual="all" csv={{ path: '/findings', query: list, name: 'findings' }}>
         <QueryChoice name="status" label="Status" usual="open" options={named(STATUSES)} />
       </Bar>
       <Ready of={[findings, critical, overview, change, heatmap]}>
-        {() =>
-          !isLookedAt ? (
-            <>
-              <Answer>Nothing was looked at yet</Answer>
-              <NoSessions />
-            </>
-          ) : (
-            <>
-              {critical.state === 'failed' || critical.value === undefined ? (
-                <Answer>Security</Answer>
-              ) : (
-                <>
-                  <Answer soft={!isNarrowed && loadedOf(change)}>
-                    {statusSaid(status, findings)}
-                    {sentenceOf(
-                      critical.value,
-                      isAll ? '' : ` that came up ${inRange(rangeOf(query, 'all'))}`,
-                    )}
-                    .
-                  </Answer>
-                  {(loadedOf(findings)?.pagination.total ?? 0) > 0 && (
-                    <details class="soft" open={innerWidth >= WIDE}>
-                      <summary>Which, where, since when, and who has most</summary>
-                      {criticalSaid(critical.value)}
-                      <Most findings={findings} />
-                    </details>
-                  )}
-                </>
-              )}
-              <Saying said={changes.said} />
-              <List
-                loaded={findings}
-                noun="findings"
-                isSaved
-                empty={
-                  <NoMatch noun="findings">
-                    <Empty>
-                      No open findings
-                      {overview.state !== 'failed' &&
-                        overview.value !== undefined &&
-                        ` in ${countOf(overview.value.summary.total_sessions, 'session')}`}
-                      .
-                    </Empty>
-                  </NoMatch>
-                }
-                caption="Findings"
-                columns={findingColumns(who, changes)}
-                keyOf={findingKey}
-                sorting={{
-                  ...sortingOf(query, 'severity'),
-                  change: (by) => setQuery({ sort: by === 'severity' ? undefined : by }),
-                }}
-              />
-              {!isNarrowed && (
-                <>
-                  <h2>Files by risk</h2>
-                  <p class="note">
-                    <Soft overview={overview} heatmap={heatmap} />
-                  </p>
-                  <List
-                    loaded={heatmap}
-                    noun="files"
-                    name="files"
-                    empty={<Empty>No file has open findings in these days.</Empty>}
-                    caption="Files by risk"
-                    columns={filesColumns({ ...keptOf(query) })}
-                    keyOf={({ project, file }) => `${project} ${file}`}
-                  />
-                </>
-              )}
-            </>
-          )
-        }
+        {!isLookedAt ? (
+          <>
+            <Answer>Nothing was looked at yet</Answer>
+            <NoSessions />
+          </>
+        ) : (
+          <>
+            {critical.value === undefined ? (
+              <Answer>Security</Answer>
+            ) : (
+              <>
+                <Answer soft={!isNarrowed && change.value}>
+                  {statusSaid(status, findings)}
+                  {sentenceOf(critical.value, isAll ? '' : ` that came up ${inRange(rangeOf(query, 'all'))}`)}
+                  .
+                </Answer>
+                {(findings.value?.pagination.total ?? 0) > 0 && (
+                  <details class="soft" open={innerWidth >= WIDE}>
+                    <summary>Which, where, since when, and who has most</summary>
+                    {criticalSaid(critical.value)}
+                    <Most findings={findings} />
+                  </details>
+                )}
+              </>
+            )}
+            <Saying said={changes.said} />
+            <List
+              loaded={findings}
+              noun="findings"
+              isSaved
+              empty={
+                <Empty>
+                  No open findings
+                  {overview.value && ` in ${countOf(overview.value.summary.total_sessions, 'session')}`}.
+                </Empty>
+              }
+              caption="Findings"
+              columns={findingColumns(who, changes)}
+              keyOf={findingKey}
+              sorting={{
+                ...sortingOf(query, 'severity'),
+                change: (by) => setQuery({ sort: by === 'severity' ? undefined : by }),
+              }}
+            />
+            {!isNarrowed && (
+              <>
+                <h2>Files by risk</h2>
+                <p class="note">
+                  <Soft overview={overview} heatmap={heatmap} />
+                </p>
+                <List
+                  loaded={heatmap}
+                  noun="files"
+                  name="files"
+                  empty={<Empty>No file has open findings in these days.</Empty>}
+                  caption="Files by risk"
+                  columns={filesColumns(keptOf(query))}
+                  keyOf={({ project, file }) => `${project} ${file}`}
+                />
+              </>
+            )}
+          </>
+        )}
       </Ready>
     </>
   )
@@ -152,7 +142,7 @@ export function SecurityPage({ route: { query }, who }: PageProps) {
 /** Says how severe the listed findings are, and of each kind which project and member have most, with the way to them. */
 function Most({ findings }: { findings: Loaded<FindingPage> }) {
   const here = useHere()
-  const { counts, pagination: { total } = { total: 0 } } = loadedOf(findings) ?? {}
+  const { counts, pagination: { total } = { total: 0 } } = findings.value ?? {}
   if (counts === undefined || total < 2) return null
   const severities = SEVERITIES.filter((one) => counts.severity[one] > 0)
   /** Names those with most: all of them where several have as many. */
@@ -215,8 +205,8 @@ interface SoftProps {
 }
 
 function Soft({ overview, heatmap }: SoftProps) {
-  const summary = loadedOf(overview)?.summary
-  const { summary: files, data: [riskiest] = [] } = loadedOf(heatmap) ?? {}
+  const summary = overview.value?.summary
+  const { summary: files, data: [riskiest] = [] } = heatmap.value ?? {}
   return (
     <>
       {summary !== undefined &&
