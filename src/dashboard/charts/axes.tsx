@@ -1,7 +1,15 @@
-import { labelled } from './scale.ts'
+import { labelled, ticksTo } from './scale.ts'
 
 /** Room around the drawing, in pixels. */
 export const MARGIN = { top: 10, right: 8, bottom: 22, left: 56 }
+
+/** The vertical scale of a drawing, from 0 to at least `max`: its ticks, and the pixels from the top of each value. */
+export function scaleTo(max: number, height: number) {
+  const ticks = ticksTo(max)
+  const [highest = 1] = ticks.slice(-1)
+  const inner = height - MARGIN.top - MARGIN.bottom
+  return { ticks, y: (value: number) => MARGIN.top + inner - (value / highest) * inner }
+}
 
 interface ScaleProps {
   /** Pixels from the left. */
@@ -14,7 +22,7 @@ interface ScaleProps {
 /** Lines across a chart, with the values of its vertical axis. */
 export const Scale = ({ right, ticks, y, format }: ScaleProps) =>
   ticks.map((tick) => (
-    <g key={tick} transform={`translate(0 ${MARGIN.top + y(tick)})`}>
+    <g key={tick} transform={`translate(0 ${y(tick)})`}>
       <line x1={MARGIN.left} x2={right} />
       <text x={MARGIN.left - 6} dy="0.32em" text-anchor="end">
         {format(tick)}

@@ -2,9 +2,8 @@ import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
 import { formatDay, formatDollars, formatDollarTick, formatWeekday, namesOf } from '../client/format.ts'
 import { NamedLink, UNKNOWN } from '../parts/values.tsx'
-import { Axes, MARGIN, middleOf, partOf } from './axes.tsx'
+import { Axes, MARGIN, middleOf, partOf, scaleTo } from './axes.tsx'
 import { Figure } from './figure.tsx'
-import { ticksTo, upwards } from './scale.ts'
 import { Marks, Shape, Swatch } from './shapes.tsx'
 
 // A chart of stacked bars over periods.
@@ -61,16 +60,13 @@ export function PeriodChart(props: PeriodChartProps) {
   const limited = Math.max(0, ...(limit?.values ?? []).map((value) => value ?? 0))
   // far above the bars its line would leave them no height
   const line = limited > FAR * highest ? undefined : limit
-  const ticks = ticksTo(line === undefined ? highest : Math.max(highest, limited))
-  const max = ticks.at(-1) ?? 1
-  const inner = HEIGHT - MARGIN.top - MARGIN.bottom
-  const y = upwards(max, inner)
+  const { ticks, y } = scaleTo(line === undefined ? highest : Math.max(highest, limited), HEIGHT)
   const isStacked = series.length > 1
   const names = namesOf(periods)
   const marks = (width: number) =>
     periods.map((period, index) => ({
       x: middleOf(width, periods.length, index),
-      y: MARGIN.top + y(sums[index] ?? 0),
+      y: y(sums[index] ?? 0),
       title: `${titleOf(period, names[index])}${period === unfinished ? ', unfinished' : ''}`,
       lines: [
         ...(limit === undefined
@@ -117,10 +113,7 @@ export function PeriodChart(props: PeriodChartProps) {
           let below = 0
           const isHighest = isHigh?.(periods[index] ?? '') === true
           return (
-            <g
-              key={index}
-              transform={`translate(${middleOf(width, periods.length, index) - bar / 2} ${MARGIN.top})`}
-            >
+            <g key={index} transform={`translate(${middleOf(width, periods.length, index) - bar / 2})`}>
               {series.map((one, nth) => {
                 const value = one.values[index] ?? 0
                 const top = y(below + value)
@@ -202,7 +195,7 @@ const stepsOf = (values: readonly (number | null)[], width: number, y: (value: n
       if (value === null) return ''
       const part = partOf(width, values.length)
       const from = MARGIN.left + part * index
-      const top = MARGIN.top + y(value)
+      const top = y(value)
       return `${values[index - 1] == null ? `M${from},${top}` : `V${top}`}H${from + part}`
     })
     .join('')

@@ -1,9 +1,9 @@
 import type { Rating, RiskScore } from '../../features/risk/model.ts'
 import { countOf, formatDollars } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
-import { MARGIN, Scale } from './axes.tsx'
+import { MARGIN, Scale, scaleTo } from './axes.tsx'
 import { Figure } from './figure.tsx'
-import { ticksTo, upwards } from './scale.ts'
+import { ticksTo } from './scale.ts'
 import { Marks, Shape } from './shapes.tsx'
 
 // A chart of pull requests as points.
@@ -12,13 +12,14 @@ import { Marks, Shape } from './shapes.tsx'
 export const RATINGS: readonly Rating[] = ['critical', 'high', 'medium', 'low']
 const HEIGHT = 300
 const MAX_RISK = 100
-const BOTTOM = MARGIN.bottom + 14
+/** The names of the axis are below its figures. */
+const NAMES = 14
 
 /** The cost of pull requests (to the right) against their risk (upwards). */
 export function RiskChart({ data }: { data: readonly RiskScore[] }) {
-  const ticks = ticksTo(Math.max(0, ...data.map(({ cost = 0 }) => cost)), 5)
-  const maxCost = ticks.at(-1) ?? 1
-  const y = upwards(MAX_RISK, HEIGHT - MARGIN.top - BOTTOM)
+  const costs = ticksTo(Math.max(0, ...data.map(({ cost = 0 }) => cost)), 5)
+  const maxCost = costs.at(-1) ?? 1
+  const { ticks, y } = scaleTo(MAX_RISK, HEIGHT - NAMES)
   const rightOf = (width: number) => width - MARGIN.right - 12
   const across = (width: number) => (cost: number) =>
     MARGIN.left + (cost / maxCost) * (rightOf(width) - MARGIN.left)
@@ -28,9 +29,9 @@ export function RiskChart({ data }: { data: readonly RiskScore[] }) {
     return (
       <>
         <g class="axes">
-          <Scale right={right} ticks={ticksTo(MAX_RISK)} y={y} format={String} />
-          {ticks.map((tick) => (
-            <text key={tick} x={x(tick)} y={HEIGHT - BOTTOM + 16} text-anchor="middle">
+          <Scale right={right} ticks={ticks} y={y} format={String} />
+          {costs.map((tick) => (
+            <text key={tick} x={x(tick)} y={HEIGHT - NAMES - MARGIN.bottom + 16} text-anchor="middle">
               {formatDollars(tick)}
             </text>
           ))}
@@ -47,7 +48,7 @@ export function RiskChart({ data }: { data: readonly RiskScore[] }) {
             kind={`dot ${rating}`}
             of={RATINGS.indexOf(rating)}
             x={x(cost)}
-            y={MARGIN.top + y(risk_score)}
+            y={y(risk_score)}
             size={12}
           />
         ))}
@@ -70,7 +71,7 @@ export function RiskChart({ data }: { data: readonly RiskScore[] }) {
       marks={(width) =>
         data.map(({ id, repo, pr_number, pr_title, cost = 0, risk_score }) => ({
           x: across(width)(cost),
-          y: MARGIN.top + y(risk_score),
+          y: y(risk_score),
           title: `${repo}#${pr_number} ${pr_title}`,
           lines: [
             ['Risk', String(risk_score)],

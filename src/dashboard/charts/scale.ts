@@ -8,12 +8,6 @@ export function ticksTo(max: number, count = 4): number[] {
   return Array.from({ length: steps + 1 }, (_, index) => Number((index * step).toPrecision(12)))
 }
 
-/** Maps `0..max` to `height..0`. */
-export const upwards =
-  (max: number, height: number) =>
-  (value: number): number =>
-    max === 0 ? height : height - (value / max) * height
-
 /** The indexes of at most `count` of `length` labels, evenly spaced. */
 export function labelled(length: number, count: number): Set<number> {
   const every = Math.max(1, Math.ceil(length / Math.max(1, count)))

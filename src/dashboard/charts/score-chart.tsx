@@ -1,9 +1,8 @@
 import type { QualityTrend } from '../../features/quality/model.ts'
 import { formatScore, formatWhole, namesOf } from '../client/format.ts'
 import { UNKNOWN } from '../parts/values.tsx'
-import { Axes, MARGIN, middleOf } from './axes.tsx'
+import { Axes, MARGIN, middleOf, scaleTo } from './axes.tsx'
 import { Figure } from './figure.tsx'
-import { ticksTo, upwards } from './scale.ts'
 
 // A chart of the mean score over periods.
 
@@ -26,14 +25,13 @@ export function ScoreChart({ title, periods, data, notes }: ScoreChartProps) {
   const byPeriod = new Map(data.map((point) => [point.date, point]))
   const points = periods.map((period) => byPeriod.get(period))
   const names = namesOf(periods)
-  const ticks = ticksTo(MAX)
-  const y = upwards(MAX, HEIGHT - MARGIN.top - MARGIN.bottom)
+  const { ticks, y } = scaleTo(MAX, HEIGHT)
   const draw = (width: number) => {
     const xOf = (index: number) => middleOf(width, periods.length, index)
     const placesOf = (scoreOf: (point: Point) => number | undefined) =>
       points.flatMap((point, index) => {
         const score = point && scoreOf(point)
-        return score === undefined ? [] : `${xOf(index).toFixed(1)},${(MARGIN.top + y(score)).toFixed(1)}`
+        return score === undefined ? [] : `${xOf(index).toFixed(1)},${y(score).toFixed(1)}`
       })
     const low = placesOf(({ lower_quartile }) => lower_quartile)
     const high = placesOf(({ upper_quartile }) => upper_quartile)
@@ -55,7 +53,7 @@ export function ScoreChart({ title, periods, data, notes }: ScoreChartProps) {
                 key={index}
                 class="point"
                 cx={xOf(index)}
-                cy={MARGIN.top + y(point.score)}
+                cy={y(point.score)}
                 r={periods.length > 60 ? 1.5 : 3}
               />
             ),
@@ -76,7 +74,7 @@ export function ScoreChart({ title, periods, data, notes }: ScoreChartProps) {
             [name, value === undefined ? UNKNOWN : formatScore(value), value === undefined] as const
           return {
             x: middleOf(width, periods.length, index),
-            y: MARGIN.top + y(point?.score ?? 0),
+            y: y(point?.score ?? 0),
             title: names[index] ?? '',
             lines: [
               line('Mean', point?.score),

@@ -1,7 +1,6 @@
 import type { Seat } from '../../features/seats/model.ts'
-import { Axes, MARGIN, middleOf, partOf } from '../charts/axes.tsx'
+import { Axes, MARGIN, middleOf, partOf, scaleTo } from '../charts/axes.tsx'
 import { Figure } from '../charts/figure.tsx'
-import { ticksTo, upwards } from '../charts/scale.ts'
 import { Marks } from '../charts/shapes.tsx'
 import { formatDollars, formatDollarTick } from '../client/format.ts'
 
@@ -25,8 +24,7 @@ const LEGEND: readonly (readonly [kind: string, name: string, of?: number])[] = 
 
 /** A bar for each seat, with a line at what it costs. */
 export function SeatChart({ seats, nameOf }: { seats: readonly Seat[]; nameOf: (seat: Seat) => string }) {
-  const ticks = ticksTo(Math.max(0, ...seats.flatMap(({ cost, paid }) => [cost, paid])))
-  const y = upwards(ticks.at(-1) ?? 1, HEIGHT - MARGIN.top - MARGIN.bottom)
+  const { ticks, y } = scaleTo(Math.max(0, ...seats.flatMap(({ cost, paid }) => [cost, paid])), HEIGHT)
   const draw = (width: number) => {
     const part = partOf(width, seats.length)
     const size = Math.min(48, part * (1 - GAP))
@@ -35,7 +33,7 @@ export function SeatChart({ seats, nameOf }: { seats: readonly Seat[]; nameOf: (
         <Axes width={width} height={HEIGHT} labels={[]} ticks={ticks} y={y} format={formatDollarTick} />
         {seats.map((seat, index) => {
           const left = middleOf(width, seats.length, index) - size / 2
-          const top = MARGIN.top + y(Math.max(seat.cost, seat.active_days === 0 ? seat.paid : 0))
+          const top = y(Math.max(seat.cost, seat.active_days === 0 ? seat.paid : 0))
           return (
             <g key={index}>
               <rect
@@ -52,8 +50,8 @@ export function SeatChart({ seats, nameOf }: { seats: readonly Seat[]; nameOf: (
                 class="price"
                 x1={left - (part - size) / 2}
                 x2={left + size + (part - size) / 2}
-                y1={MARGIN.top + y(seat.paid)}
-                y2={MARGIN.top + y(seat.paid)}
+                y1={y(seat.paid)}
+                y2={y(seat.paid)}
               />
             </g>
           )
@@ -76,7 +74,7 @@ export function SeatChart({ seats, nameOf }: { seats: readonly Seat[]; nameOf: (
       marks={(width) =>
         seats.map((seat, index) => ({
           x: middleOf(width, seats.length, index),
-          y: MARGIN.top + y(seat.cost),
+          y: y(seat.cost),
           title: nameOf(seat),
           lines: [
             ['API-equivalent', formatDollars(seat.cost)],
