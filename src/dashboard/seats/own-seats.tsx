@@ -5,7 +5,7 @@ import { Bar } from '../frame/bar.tsx'
 import { Answer, Ready, Show } from '../parts/show.tsx'
 import { Table } from '../parts/table.tsx'
 import { columnOf, textColumn, timeColumn } from '../parts/values.tsx'
-import { nameOfPlan } from './presets.ts'
+import { nameOfPlan } from './plan-form.tsx'
 
 /** Shows one’s own plans and limits, without prices. */
 export function OwnSeats() {

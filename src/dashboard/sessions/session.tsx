@@ -17,8 +17,7 @@ import { Table } from '../parts/table.tsx'
 import { Back, Bar, NamedLink, orUnknown, Time, textColumn, UNKNOWN, wholeColumn } from '../parts/values.tsx'
 import { didOf } from './did.ts'
 import { QualityFactors } from './quality-factors.tsx'
-import { Timeline } from './timeline.tsx'
-import { Turns } from './turns.tsx'
+import { Timeline, Turns } from './turns.tsx'
 
 /** One session: what it cost and how its scores came about. */
 export function SessionPage({ id }: { id: string }) {

@@ -1,10 +1,124 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { TurnDetail } from '../../features/sessions/model.ts'
-import { formatCompact, formatParts, formatWhole } from '../client/format.ts'
+import type { Finding, TurnDetail } from '../../features/sessions/model.ts'
+import { PeriodChart, type Series } from '../charts/period-chart.tsx'
+import {
+  formatCompact,
+  formatDollars,
+  formatDuration,
+  formatParts,
+  formatShare,
+  formatWhole,
+} from '../client/format.ts'
 import { useHere } from '../client/router.ts'
 import { Button } from '../parts/form.tsx'
 import { Table } from '../parts/table.tsx'
-import { orUnknown, textColumn, timeColumn } from '../parts/values.tsx'
+import { orUnknown, textColumn, timeColumn, UNKNOWN } from '../parts/values.tsx'
+
+/** More turns share bars, as many each. */
+const MAX_BARS = 90
+/** Models with a colour of their own. */
+const MODELS = 5
+
+/** The turns of a session in their order: when, what they cost by model, which tools they used, what failed and was found. */
+export function Timeline({
+  turns,
+  findings,
+}: {
+  turns: readonly TurnDetail[]
+  findings: readonly Finding[]
+}) {
+  if (turns.length < 2) return null
+  const size = Math.ceil(turns.length / MAX_BARS)
+  const bars = Array.from({ length: Math.ceil(turns.length / size) }, (_, index) =>
+    turns.slice(index * size, (index + 1) * size),
+  )
+  const sumOf = (bar: readonly TurnDetail[], pick: (turn: TurnDetail) => number) =>
+    bar.reduce((sum, turn) => sum + pick(turn), 0)
+  const costOf = (bar: readonly TurnDetail[]) => sumOf(bar, ({ cost }) => cost ?? 0)
+  const byModel = [...Map.groupBy(turns, ({ model }) => model ?? UNKNOWN)]
+    .map(([name, own]) => ({ name, cost: costOf(own) }))
+    .filter(({ cost }) => cost > 0)
+    .sort((a, b) => b.cost - a.cost)
+  const named = byModel.slice(0, MODELS).map(({ name }) => name)
+  const series: Series[] = named.map((name) => ({
+    name,
+    values: bars.map((bar) => costOf(bar.filter(({ model }) => (model ?? UNKNOWN) === name))),
+  }))
+  if (byModel.length > MODELS) {
+    const isRest = ({ model }: TurnDetail) => !named.includes(model ?? UNKNOWN)
+    series.push({ name: '(others)', isRest: true, values: bars.map((bar) => costOf(bar.filter(isRest))) })
+  }
+  const found = new Map<number, number>()
+  for (const { turn_number: at } of findings) if (at !== null) found.set(at, (found.get(at) ?? 0) + 1)
+  const began = Date.parse(turns.find(({ started_at }) => started_at !== null)?.started_at ?? '')
+  const after = (bar: readonly TurnDetail[]) => {
+    const at = bar.find(({ started_at }) => started_at !== null)?.started_at
+    return at == null
+      ? UNKNOWN
+      : `${formatDuration(Math.max(0, Math.round((Date.parse(at) - began) / 1000)))}`
+  }
+  const toolsOf = (bar: readonly TurnDetail[]) => {
+    const calls = Map.groupBy(
+      bar.flatMap(({ tool_calls }) => tool_calls),
+      ({ name }) => name,
+    )
+    return (
+      [...calls].map(([name, { length }]) => (length === 1 ? name : `${name} ×${length}`)).join(', ') ||
+      UNKNOWN
+    )
+  }
+  const total = costOf(turns)
+  const [dearest] = bars.toSorted((a, b) => costOf(b) - costOf(a))
+  const nameOf = (bar: readonly TurnDetail[]) => {
+    const [first, last] = [bar[0]?.turn_number, bar.at(-1)?.turn_number]
+    return first === last ? `Turn ${first}` : `Turns ${first}–${last}`
+  }
+  return (
+    <>
+      {dearest !== undefined && total > 0 && (
+        <p>
+          {nameOf(dearest)} cost most: {formatDollars(costOf(dearest))},{' '}
+          {formatShare(costOf(dearest) / total)} of the session.
+        </p>
+      )}
+      <PeriodChart
+        title="Where the money went"
+        description="A bar for each turn, in their order: what it cost by model, with the tools that failed and what was found."
+        of="Turn"
+        periods={bars.map(nameOf)}
+        series={series.length === 0 ? [{ name: 'Cost', values: bars.map(() => 0) }] : series}
+        also={[
+          { name: 'After', values: bars.map(after) },
+          {
+            name: 'Tokens',
+            values: bars.map((bar) =>
+              formatCompact(
+                sumOf(bar, ({ tokens: t }) =>
+                  t === null ? 0 : t.input + t.output + t.cache_read + t.cache_creation,
+                ),
+              ),
+            ),
+          },
+          { name: 'Tools', values: bars.map(toolsOf) },
+        ]}
+        flags={[
+          {
+            name: 'Failed tools',
+            kind: 'high',
+            values: bars.map((bar) =>
+              sumOf(bar, ({ tool_calls }) => tool_calls.filter(({ ok }) => ok === false).length),
+            ),
+          },
+          {
+            name: 'Findings',
+            kind: 'critical',
+            values: bars.map((bar) => sumOf(bar, ({ turn_number }) => found.get(turn_number) ?? 0)),
+          },
+        ].filter(({ values }) => values.some((value) => value > 0))}
+      />
+    </>
+  )
+}
 
 /** Turns of a session that are drawn at once; a click shows the rest in steps of as many. */
 const TURNS = 50
