@@ -26,6 +26,8 @@ export function useTimeZone(of: string): void {
 
 export const dayOfTime = (instant: Date | string): string => dayOf(instant, zone)
 export const today = (): string => dayOfTime(new Date())
+/** A range as the API's filters. */
+export const datesIn = ({ from, to }: Range) => ({ date_from: from, date_to: to })
 /** Days in a range. */
 export const lengthOf = ({ from, to }: Range): number => daysBetween(from, to) + 1
 /** The last `days` days up to today. */

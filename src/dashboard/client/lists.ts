@@ -3,7 +3,7 @@ import type { Attention } from '../../features/attention/model.ts'
 import type { Breakdown } from '../../features/cost/breakdown-model.ts'
 import type { TeamOverview } from '../../features/members/team-model.ts'
 import { getJson, type Loaded, type Page, pathOf, useLoaded } from './api.ts'
-import { lastDays } from './days.ts'
+import { datesIn, lastDays } from './days.ts'
 import { NONE } from './links.ts'
 import { onChange } from './renewal.ts'
 
@@ -87,8 +87,7 @@ export const SUGGESTIONS: Record<Suggested, () => Promise<Suggestion[]>> = {
     return [...[...teams].sort().map((team) => [team, ''] as const), [NONE, 'of nobody in a team']]
   },
   branch: async () => {
-    const { from, to } = lastDays(BRANCH_DAYS)
-    const query = { by: 'branch', sort: 'sessions', date_from: from, date_to: to, per_page: MAX_NAMES }
+    const query = { by: 'branch', sort: 'sessions', ...datesIn(lastDays(BRANCH_DAYS)), per_page: MAX_NAMES }
     const { data } = await getKept<Breakdown>(pathOf('/cost/breakdown', query))
     return data.flatMap(({ key }) => (key === null ? [] : [[key, ''] as const]))
   },

@@ -1,6 +1,7 @@
 import {
   addDays,
   comparedDays,
+  datesIn,
   isDay,
   isMonth,
   lastMonths,
@@ -51,10 +52,7 @@ export function rangeOf(query: URLSearchParams, usual?: string): Range {
 }
 
 /** The range as the API's filters. */
-export function datesOf(query: URLSearchParams, usual?: string) {
-  const { from, to } = rangeOf(query, usual)
-  return { date_from: from, date_to: to }
-}
+export const datesOf = (query: URLSearchParams, usual?: string) => datesIn(rangeOf(query, usual))
 
 /** The days of the range that are over, and those that the address compares them with; undefined where none is over. */
 export function comparedOf(

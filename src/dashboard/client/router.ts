@@ -1,5 +1,6 @@
 import { createContext } from 'preact'
 import { useContext, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import type { Range } from './days.ts'
 import { linkTo, type Query, type Route, routeOf } from './links.ts'
 
 /** The URL's fragment now: a link to the same page that is opened in this tab changes it, and loads nothing. */
@@ -26,6 +27,14 @@ export const useHere = (): Route => useContext(Here)
 /** The fragment of the same page with other parameters. */
 export const linkHere = ({ page, id, query }: Route, changes: Query): string =>
   linkTo(page, { ...Object.fromEntries(query), ...changes }, id)
+
+/** The same page for other days: a named range or its own; undefined: the usual one. */
+export const linkDays = (here: Route, days: string | Range | undefined, changes: Query = {}): string =>
+  linkHere(here, {
+    ...{ page: undefined, range: undefined, from: undefined, to: undefined },
+    ...(typeof days === 'string' ? { range: days } : days),
+    ...changes,
+  })
 
 /** The route that the URL names now. */
 export function useRoute(): Route {

@@ -7,7 +7,7 @@ import { formatDuration, formatRange } from '../client/format.ts'
 import { nameIn, useMembers } from '../client/lists.ts'
 import { comparedOf, NAMED_RANGES, nameOfAgainst, rangeKeyOf, rangeOf } from '../client/ranges.ts'
 import { secondsSinceLoaded } from '../client/renewal.ts'
-import { linkHere, setQuery, useHere } from '../client/router.ts'
+import { linkDays, linkHere, setQuery, useHere } from '../client/router.ts'
 import { Copy, Csv, type CsvProps } from '../parts/copied.tsx'
 import { Chooser, DayField, FilterForm, QueryChoice, QueryField, RangeProblem } from '../parts/fields.tsx'
 import { Button } from '../parts/form.tsx'
@@ -120,12 +120,7 @@ function RangeMenu({ usual }: { usual: string }) {
         {named.map(([key, called]) => (
           <a
             key={key}
-            href={linkHere(here, {
-              range: key === usual ? undefined : key,
-              from: undefined,
-              to: undefined,
-              page: undefined,
-            })}
+            href={linkDays(here, key === usual ? undefined : key)}
             aria-current={key === chosen ? 'true' : undefined}
           >
             {called}

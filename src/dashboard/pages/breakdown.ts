@@ -2,7 +2,7 @@ import type { Breakdown } from '../../features/cost/breakdown-model.ts'
 import type { FirstDays } from '../../features/cost/first-days-model.ts'
 import type { Series } from '../charts/period-chart.tsx'
 import { getJson, type Loaded, pathOf, useLoaded } from '../client/api.ts'
-import { finestGranularity, type Granularity, periodsOf, type Range } from '../client/days.ts'
+import { datesIn, finestGranularity, type Granularity, periodsOf, type Range } from '../client/days.ts'
 import { capital } from '../client/format.ts'
 import { NONE, type Query } from '../client/links.ts'
 import { getKept } from '../client/lists.ts'
@@ -96,8 +96,7 @@ export function useStack(
   const periods = periodsOf(range, granularity)
   const query = {
     ...filters,
-    date_from: range.from,
-    date_to: range.to,
+    ...datesIn(range),
     by: granularity,
     and_by: key,
     // a range of many years has fewer keys in as many cells
@@ -162,7 +161,7 @@ const keyOf = ({ key, and_key }: Keys) => JSON.stringify([key, and_key])
  * among them has no session.
  */
 export function useMemberCosts(range: Range, pages: number) {
-  const query = { by: 'member', per_page: PAGE, date_from: range.from, date_to: range.to }
+  const query = { by: 'member', per_page: PAGE, ...datesIn(range) }
   return useLoaded(JSON.stringify(['member costs', query, pages]), async (signal) => {
     const read = (page: number) =>
       getJson<Breakdown>(pathOf('/cost/breakdown', { ...query, page }), { signal })

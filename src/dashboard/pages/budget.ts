@@ -6,6 +6,7 @@ import type { Budget, CostTrend } from '../../features/cost/model.ts'
 import { getJson, type Loaded, pathOf, useLoaded } from '../client/api.ts'
 import {
   addDays,
+  datesIn,
   daysOfPeriod,
   type Granularity,
   lengthOf,
@@ -91,26 +92,18 @@ export function useDays(
 
 type Day = Pick<CostTrend['data'][number], 'period' | 'cost'>
 
-async function ofOrganization({ from, to }: Range, signal: AbortSignal) {
-  const path = pathOf('/cost/trend', { date_from: from, date_to: to })
+async function ofOrganization(range: Range, signal: AbortSignal) {
+  const path = pathOf('/cost/trend', datesIn(range))
   const { data } = await getJson<CostTrend>(path, { signal })
   const limits = new Map(data.map(({ period, budget }) => [period, budget]))
   return { limitOf: (month: string) => limits.get(month) ?? null, days: data }
 }
 
-async function ofFilters(filters: Query, scope: Query | undefined, { from, to }: Range, signal: AbortSignal) {
-  const query = {
-    ...filters,
-    by: 'day',
-    sort: 'key',
-    order: 'asc',
-    per_page: 100,
-    date_from: from,
-    date_to: to,
-  }
+async function ofFilters(filters: Query, scope: Query | undefined, range: Range, signal: AbortSignal) {
+  const query = { ...filters, by: 'day', sort: 'key', order: 'asc', per_page: 100, ...datesIn(range) }
   const [limits, costs] = await Promise.all([
     scope && getJson<BudgetPage>(pathOf('/budgets', { ...scope, per_page: 100 }), { signal }),
-    from === '' ? undefined : getJson<Breakdown>(pathOf('/cost/breakdown', query), { signal }),
+    range.from === '' ? undefined : getJson<Breakdown>(pathOf('/cost/breakdown', query), { signal }),
   ])
   return {
     // the newest is the first

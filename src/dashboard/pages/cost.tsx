@@ -14,7 +14,7 @@ import {
 import { isAdmin, keptOf, linkTo, NONE, type PageProps } from '../client/links.ts'
 import { nameIn, type People, useNames } from '../client/lists.ts'
 import { besideUsual, comparedOf, datesOf, rangeOf } from '../client/ranges.ts'
-import { linkHere, setQuery } from '../client/router.ts'
+import { linkDays, linkHere, setQuery } from '../client/router.ts'
 import { Bar } from '../frame/bar.tsx'
 import { Choice, pick } from '../parts/fields.tsx'
 import { List } from '../parts/list.tsx'
@@ -203,12 +203,7 @@ export function CostPage({ route, who }: PageProps) {
                         ? linkHere(route, { top: 2 * top })
                         : undefined,
                 }))}
-                linkOf={(period) =>
-                  linkHere(route, {
-                    ...{ page: undefined, range: undefined },
-                    ...daysOfPeriod(period, chart.granularity, chart.range),
-                  })
-                }
+                linkOf={(period) => linkDays(route, daysOfPeriod(period, chart.granularity, chart.range))}
                 limit={costs && limitLine(costs, periods, chart.granularity)}
                 also={costs && chart.granularity === 'day' ? [besideUsual(costs.costOn, periods)] : []}
                 unfinished={openPeriod(chart.granularity)}

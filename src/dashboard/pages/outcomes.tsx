@@ -3,7 +3,7 @@ import type { Outcome, Outcomes } from '../../features/outcomes/model.ts'
 import { saidPerMerged } from '../../features/outcomes/per-merged.ts'
 import { PeriodChart } from '../charts/period-chart.tsx'
 import { type Loaded, useApi, useAsked } from '../client/api.ts'
-import { openPeriod } from '../client/days.ts'
+import { datesIn, openPeriod } from '../client/days.ts'
 import {
   capital,
   countOf,
@@ -37,13 +37,14 @@ export function OutcomesPage({ route: { query } }: PageProps) {
   const asked = GROUPS.find((group) => group === query.get('by')) ?? 'week'
   const range = rangeOf(query)
   const chosen = pick(query, 'project', 'team')
-  const filters = { ...chosen, date_from: range.from, date_to: range.to }
+  const filters = { ...chosen, ...datesIn(range) }
   const outcomes = useApi<Outcomes>('/outcomes', { by: asked, ...filters, ...pick(query, 'page') })
   const compared = comparedOf(query)
-  const { from: date_from, to: date_to } = compared?.before ?? range
-  const before = useApi<Outcomes>('/outcomes', { ...chosen, date_from, date_to, per_page: 1 })
+  const before = useApi<Outcomes>('/outcomes', {
+    ...{ ...chosen, ...datesIn(compared?.before ?? range), per_page: 1 },
+  })
   const tickets = useApi<Breakdown>('/cost/breakdown', {
-    ...{ by: 'ticket', project: chosen.project, date_from: range.from, date_to: range.to, per_page: TICKETS },
+    ...{ by: 'ticket', project: chosen.project, ...datesIn(range), per_page: TICKETS },
   })
   const by = useAsked(outcomes, asked)
   const members = useMembers(asked === 'member' || by === 'member')

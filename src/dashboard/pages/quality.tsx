@@ -2,7 +2,7 @@ import type { QualityOverview, QualityTrend } from '../../features/quality/model
 import type { SessionListItem } from '../../features/sessions/model.ts'
 import { ScoreChart } from '../charts/score-chart.tsx'
 import { type Loaded, type Page, useApi, useAsked } from '../client/api.ts'
-import { finestGranularity, periodsOf } from '../client/days.ts'
+import { datesIn, finestGranularity, periodsOf } from '../client/days.ts'
 import { countOf, formatPoints, formatRange, formatScore } from '../client/format.ts'
 import { isAdmin, keptOf, linkTo, type PageProps } from '../client/links.ts'
 import { comparedOf, datesOf, rangeOf } from '../client/ranges.ts'
@@ -30,9 +30,8 @@ export function QualityPage({ route: { query }, who }: PageProps) {
   const filters = { project, ...datesOf(query) }
   const granularity = finestGranularity(range, MAX_POINTS)
   const compared = comparedOf(query)
-  const { from, to } = compared?.now ?? range
   const overview = useApi<QualityOverview>('/quality', {
-    ...{ project, date_from: from, date_to: to, compare: comparedWith(compared) },
+    ...{ project, ...datesIn(compared?.now ?? range), compare: comparedWith(compared) },
   })
   const trend = useApi<QualityTrend>('/quality/trend', { ...filters, granularity, include: 'quartiles' })
   const order = { max_quality: LOW, sort: 'quality_score', order: 'asc' }

@@ -3,7 +3,7 @@ import type { CostTrend } from '../../features/cost/model.ts'
 import type { Expertise, TeamOverview } from '../../features/members/team-model.ts'
 import { PunchCard } from '../charts/punch-card.tsx'
 import { type Loaded, useApi } from '../client/api.ts'
-import { lastDays, type Range } from '../client/days.ts'
+import { datesIn, lastDays, type Range } from '../client/days.ts'
 import { capital, countOf, formatRange, formatScore, formatWhole, inRange, someOf } from '../client/format.ts'
 import { keptOf, linkTo, type PageProps } from '../client/links.ts'
 import { rangeOf } from '../client/ranges.ts'
@@ -33,7 +33,7 @@ export function TeamPage({ route: { query }, who }: PageProps) {
   const [pages, setPages] = useState(1)
   const costs = useMemberCosts(range, pages)
   const week = useMemberCosts(lastDays(WEEK), 1)
-  const activity = useApi<CostTrend>('/cost/trend', { date_from: half.from, date_to: half.to })
+  const activity = useApi<CostTrend>('/cost/trend', datesIn(half))
   const expertise = useApi<Expertise>('/team/expertise', { path })
   const matches = (...names: string[]) =>
     path !== undefined || names.some((name) => name.toLowerCase().includes(wanted.toLowerCase()))

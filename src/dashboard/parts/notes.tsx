@@ -1,6 +1,6 @@
 import type { Note } from '../../features/notes/model.ts'
 import { type Page, request, useApi } from '../client/api.ts'
-import { daysOfPeriod, type Granularity, type Range } from '../client/days.ts'
+import { datesIn, daysOfPeriod, type Granularity, type Range } from '../client/days.ts'
 import { formatWeekday } from '../client/format.ts'
 import { NONE } from '../client/links.ts'
 import { Asked, Form, Input, Saying, useChanges } from './form.tsx'
@@ -16,9 +16,8 @@ interface Scope {
 const named = (name: string | undefined) => (name === NONE ? undefined : name)
 
 /** The notes of these days: the organization's, and those of the project and team. */
-const useNotes = ({ from, to }: Range, { project, team }: Scope, isAsked = true, count = 0) => {
-  const dates = { date_from: from, date_to: to, per_page: PAGE }
-  const query = { ...dates, project: named(project), team: named(team) }
+const useNotes = (range: Range, { project, team }: Scope, isAsked = true, count = 0) => {
+  const query = { ...datesIn(range), project: named(project), team: named(team), per_page: PAGE }
   return useApi<Page<Note>>(isAsked ? '/notes' : undefined, query, count)
 }
 

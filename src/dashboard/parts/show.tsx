@@ -6,7 +6,7 @@ import { syncCommand } from '../client/base.ts'
 import { addDays, dayOfTime } from '../client/days.ts'
 import { formatDay, formatDuration } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
-import { linkHere, useHere } from '../client/router.ts'
+import { linkDays, useHere } from '../client/router.ts'
 import { pick } from './fields.tsx'
 import { Button } from './form.tsx'
 
@@ -140,7 +140,7 @@ export function NoSessions() {
             </NoMatch>
           )
         }
-        const there = linkHere(here, { page: undefined, range: undefined, from: addDays(day, -29), to: day })
+        const there = linkDays(here, { from: addDays(day, -29), to: day })
         return (
           <Empty>
             No sessions match in these days; newest: <a href={there}>{formatDay(day)}</a>

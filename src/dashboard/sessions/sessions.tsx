@@ -6,7 +6,7 @@ import { addDays, today } from '../client/days.ts'
 import { countOf, formatDollars, inRange } from '../client/format.ts'
 import type { PageProps } from '../client/links.ts'
 import { datesOf, rangeOf } from '../client/ranges.ts'
-import { linkHere, useHere } from '../client/router.ts'
+import { linkDays, useHere } from '../client/router.ts'
 import { storedAs } from '../client/storage.ts'
 import { Bar } from '../frame/bar.tsx'
 import { KEYS } from '../pages/breakdown.ts'
@@ -88,10 +88,9 @@ export function SessionsPage({ route: { query } }: PageProps) {
 function OfToday({ count }: { count: number }) {
   const here = useHere()
   if (count === 0) return null
-  const link = linkHere(here, { range: 'today', from: undefined, to: undefined, page: undefined })
   return (
     <>
-      Not among them: <a href={link}>{countOf(count, 'session')} of today</a>.{' '}
+      Not among them: <a href={linkDays(here, 'today')}>{countOf(count, 'session')} of today</a>.{' '}
     </>
   )
 }

@@ -4,7 +4,8 @@ import { type Page, useApi } from '../client/api.ts'
 import { addDays, lengthOf, type Range, today } from '../client/days.ts'
 import { formatDollars, formatRange, inRange } from '../client/format.ts'
 import type { PageProps } from '../client/links.ts'
-import { linkHere } from '../client/router.ts'
+import { linkDays } from '../client/router.ts'
+import { comparedWith } from '../pages/breakdown.ts'
 import { Answer, NoSessions, Show } from '../parts/show.tsx'
 import { halvesOf, nothingBefore } from './words.ts'
 
@@ -51,16 +52,7 @@ export function Nothing({ found, days, filters, route }: NothingProps) {
               {nothingBefore(first)}.
             </Answer>
             {halves !== undefined && (
-              <a
-                class="button"
-                href={linkHere(route, {
-                  ...{
-                    range: undefined,
-                    ...halves.now,
-                    against: `${halves.before.from}..${halves.before.to}`,
-                  },
-                })}
-              >
+              <a class="button" href={linkDays(route, halves.now, { against: comparedWith(halves) })}>
                 Compare {formatRange(halves.now)} with {formatRange(halves.before)}
               </a>
             )}

@@ -2,14 +2,14 @@ import type { Breakdown } from '../../features/cost/breakdown-model.ts'
 import type { Explanation } from '../../features/explain/model.ts'
 import { Fall, type Step } from '../charts/fall.tsx'
 import { getJson, pathOf, useApi, useAsked, useLoaded } from '../client/api.ts'
-import { addDays, comparedDays, monthOf, type Range, today } from '../client/days.ts'
+import { addDays, comparedDays, datesIn, monthOf, today } from '../client/days.ts'
 import { capital, formatDollars, formatRange, formatWeekday, pluralOf, signed } from '../client/format.ts'
 import { isAdmin, keptOf, linkTo, NONE, type PageProps } from '../client/links.ts'
 import { loadPeople, useMembers } from '../client/lists.ts'
 import { comparedOf, nameOfAgainst, rangeOf } from '../client/ranges.ts'
-import { linkHere, setQuery, useHere } from '../client/router.ts'
+import { linkDays, setQuery, useHere } from '../client/router.ts'
 import { Bar } from '../frame/bar.tsx'
-import { KEYS } from '../pages/breakdown.ts'
+import { comparedWith, KEYS } from '../pages/breakdown.ts'
 import { Choice, pick } from '../parts/fields.tsx'
 import { List } from '../parts/list.tsx'
 import { NotesForm } from '../parts/notes.tsx'
@@ -29,25 +29,20 @@ export function WhyPage({ route, who }: PageProps) {
   const filters = pick(query, ...KEYS)
   const range = rangeOf(query)
   const days = comparedOf(query) ?? { now: range, before: range }
-  const datesOf = ({ from, to }: Range) => ({ date_from: from, date_to: to })
   const explanation = useApi<Explanation>('/cost/explain', {
-    ...{ by, ...filters, ...datesOf(days.now), against: `${days.before.from}..${days.before.to}` },
+    ...{ by, ...filters, ...datesIn(days.now), against: comparedWith(days) },
     page: query.get('page') ?? undefined,
   })
   const changed = {
-    ...{ ...filters, ...datesOf(days.now), compare: `${days.before.from}..${days.before.to}` },
+    ...{ ...filters, ...datesIn(days.now), compare: comparedWith(days) },
     ...{ sort: 'change', per_page: 100 },
   }
   const used = useApi<Breakdown>('/cost/breakdown', { ...changed, by: 'model', and_by: 'agent' })
   const month = comparedDays(monthOf(addDays(monthOf(today()).from, -1)), true)
-  const ofMonth = pathOf('/cost/explain', {
-    ...{ by, ...filters, per_page: 1, ...(month && datesOf(month.now)) },
-    against: month && `${month.before.from}..${month.before.to}`,
-  })
   const isMonth = range.from === month?.now.from && range.to === month.now.to
-  const lastMonth = useLoaded(`${isMonth} ${ofMonth}`, async (signal) =>
-    isMonth ? undefined : await getJson<Explanation>(ofMonth, { signal }),
-  )
+  const lastMonth = useApi<Explanation>(isMonth ? undefined : '/cost/explain', {
+    ...{ by, ...filters, per_page: 1, ...(month && datesIn(month.now)), against: comparedWith(month) },
+  })
   const ofMembers = pathOf('/cost/breakdown', { ...changed, by: 'member' })
   const byMember = useLoaded(`${by} ${ofMembers}`, async (signal) => {
     if (by === 'member') return ''
@@ -150,13 +145,7 @@ export function WhyPage({ route, who }: PageProps) {
 function LastMonth({ found }: { found: Explanation | undefined }) {
   const here = useHere()
   if (found === undefined || found.before === 0) return null
-  const there = linkHere(here, {
-    range: 'last-month',
-    from: undefined,
-    to: undefined,
-    against: undefined,
-    page: undefined,
-  })
+  const there = linkDays(here, 'last-month', { against: undefined })
   return (
     <>
       Last month: {answerOf(found)}. <a href={there}>Show {formatRange(found)}</a>.{' '}
