@@ -42,6 +42,8 @@ export const readSessions = (
           and d.session_id = s.id
         where s.org_id = ${orgId}
           and s.id > ${id}
+          -- the same again: a merge join would read the details of all sessions before
+          and d.session_id > ${id}
           ${through === undefined ? sql`` : sql`and s.id <= ${through}`}
         order by s.id
         limit ${size}`,

@@ -44,6 +44,8 @@ async function findSessions({ sql, orgId, person, traces }: Erasure, after: stri
     ) m
     where s.org_id = ${orgId}
       and s.id > ${after}
+      -- the same again: a merge join would read the details of all sessions before
+      and d.session_id > ${after}
       and (m.is_traced or d.parts is not null)
     order by s.id
     limit ${PAGE}`
