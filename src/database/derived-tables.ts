@@ -22,8 +22,12 @@ export interface DerivedTable {
 
 /** A derived table whose rows no query computes: the program does. */
 export interface ProgramTable extends Pick<DerivedTable, 'name' | 'describe'> {
-  /** The first row of the organization that differs. */
-  findDiffering: (sql: Sql, orgId: string) => Promise<Record<string, string> | undefined>
+  /** The first row of the organization that differs. `onRead` gets how many sessions were read next. */
+  findDiffering: (
+    sql: Sql,
+    orgId: string,
+    onRead?: (sessions: number) => void,
+  ) => Promise<Record<string, string> | undefined>
   /** Deletes the organization's rows and computes them again. Needs the organization's lock. */
   rebuild: (tx: ISql, orgId: string) => Promise<void>
 }
@@ -57,25 +61,34 @@ const addToCount = (tx: ISql, columns: readonly string[], count: string) => tx`
 /** Organizations that one statement compares: 2,000 statements of each table take longer to plan than to execute. */
 const ORGANIZATIONS = 100
 
-/** The organizations with rows that differ, each with its first. `oneByOne`: Citus refuses statements on several. */
+/**
+ * The organizations with rows that differ, each with its first. `oneByOne`: Citus refuses statements on several. `onProgress`
+ * gets how many tables of an organization are compared, and what is read.
+ */
 export async function findDiffering(
   sql: Sql,
   orgIds: readonly string[],
   tables: readonly CheckedTable[],
-  { oneByOne, onProgress }: { oneByOne: boolean; onProgress: (done: number, table: string) => void },
+  { oneByOne, onProgress }: { oneByOne: boolean; onProgress: (compared: number, note: string) => void },
 ): Promise<Map<string, string>> {
   const rows = new Map<string, string>()
   const size = oneByOne ? 1 : ORGANIZATIONS
-  let done = 0
+  let [done, compared] = [0, 0]
   const compareNext = async (): Promise<void> => {
     while (done < orgIds.length) {
       const ids = orgIds.slice(done, done + size)
       done += ids.length
       for (const table of tables.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
-        onProgress(done - ids.length, table.name)
-        for (const { org_id, ...row } of await firstDiffering(sql, ids, table)) {
+        onProgress(compared, table.name)
+        let read = 0
+        const onRead = (sessions: number) => {
+          read += sessions
+          onProgress(compared, `${table.name}, ${read} sessions`)
+        }
+        for (const { org_id, ...row } of await firstDiffering(sql, ids, table, onRead)) {
           if (org_id !== undefined && !rows.has(org_id)) rows.set(org_id, table.describe(row))
         }
+        compared += ids.length
       }
     }
   }
@@ -85,11 +98,16 @@ export async function findDiffering(
 }
 
 /** The first row that differs of each organization that has one, with its `org_id`. */
-async function firstDiffering(sql: Sql, orgIds: readonly string[], table: CheckedTable) {
+async function firstDiffering(
+  sql: Sql,
+  orgIds: readonly string[],
+  table: CheckedTable,
+  onRead: (sessions: number) => void,
+) {
   if ('rebuild' in table) {
     const found = []
     for (const org_id of orgIds) {
-      const row = await table.findDiffering(sql, org_id)
+      const row = await table.findDiffering(sql, org_id, onRead)
       if (row !== undefined) found.push({ ...row, org_id })
     }
     return found

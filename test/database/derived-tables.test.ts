@@ -40,7 +40,7 @@ const differing = async (oneByOne: boolean) => {
   const seen: string[] = []
   const found = await findDiffering(database.sql, ids, [...SESSION_ROLLUPS, ...USAGE_TABLES], {
     oneByOne,
-    onProgress: (done, table) => seen.push(`${table} ${done}`),
+    onProgress: (_compared, note) => note.endsWith(' sessions') || seen.push(note),
   })
   return { found, statements: seen.length }
 }
@@ -61,7 +61,15 @@ test('what differs is found in the organization that it is of, as one by one', a
   expect(status).toBe('fail')
   expect(message.match(/org-\d+ \(/g)).toHaveLength(2)
   const notes: string[] = []
-  const note = (_done: number, _total: number, text: string) => notes.push(text)
+  const shares: number[] = []
+  const note = (done: number, total: number, text: string) => {
+    notes.push(text)
+    shares.push(done / total)
+  }
   expect((await checkRollups(database.sql, true, note)).status).toBe('ok')
   expect(notes[0]).toMatch(/^writing those of \S+ again$/)
+  expect(notes).toContain('session_usage, 15 sessions')
+  const compared = shares.slice(ORGANIZATIONS)
+  expect(compared).toEqual(compared.toSorted((a, b) => a - b))
+  expect(compared.at(-1)).toBeLessThan(1)
 })

@@ -87,12 +87,18 @@ const notedFacets = (tx: ISql, rows: Fragment): Fragment => {
 }
 
 /** The first session whose usage is not that of its details, or which is gone. */
-const findWrong = (sql: Sql, orgId: string, pricer: Pricer): Promise<Record<string, string> | undefined> =>
+const findWrong = (
+  sql: Sql,
+  orgId: string,
+  pricer: Pricer,
+  onRead?: (sessions: number) => void,
+): Promise<Record<string, string> | undefined> =>
   // one snapshot for all pages
   sql.begin('isolation level repeatable read read only', async (tx) => {
     const through = await findWalked(tx, orgId)
     let after = ''
     for await (const sessions of readSessions(tx, orgId, PAGE, { through })) {
+      onRead?.(sessions.length)
       const last = sessions.length < PAGE ? through : sessions.at(-1)?.id
       const rows = await usageOfAll(tx, orgId, { sessions: sessions.map(usedOf), pricer })
       const storedIn = (table: string) => tx`
@@ -103,11 +109,13 @@ const findWrong = (sql: Sql, orgId: string, pricer: Pricer): Promise<Record<stri
           ${last === undefined ? tx`` : tx`and t.session_id <= ${last}`}`
       const differing = async (computed: Fragment, stored: Fragment, model: string) => {
         const [row] = await tx<Record<string, string>[]>`
+          with computed as (${computed}),
+          stored as (${stored})
           select d.session_id, ${tx.unsafe(model)} as model
           from (
-            (${computed} except all ${stored})
+            (table computed except all table stored)
             union all
-            (${stored} except all ${computed})
+            (table stored except all table computed)
           ) d
           order by 1, 2
           limit 1`
@@ -133,7 +141,7 @@ const findWrong = (sql: Sql, orgId: string, pricer: Pricer): Promise<Record<stri
 /** The usage of each session: the program divides what a session used, when it is written and here. */
 const usage = (pricer: () => Promise<Pricer>): ProgramTable => ({
   name: 'session_usage',
-  findDiffering: async (sql, orgId) => await findWrong(sql, orgId, await pricer()),
+  findDiffering: async (sql, orgId, onRead) => await findWrong(sql, orgId, await pricer(), onRead),
   async rebuild(tx, orgId) {
     await tx`
       delete from session_usage u

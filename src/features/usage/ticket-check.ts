@@ -3,13 +3,22 @@ import type { ProgramTable } from '../../database/derived-tables.ts'
 import { findTickets, readAllTexts, writeAllTickets } from './ticket-write.ts'
 
 /** The first session whose tickets are not those of its texts, or which is gone. */
-async function findDiffering(sql: ISql, orgId: string): Promise<{ session_id: string } | undefined> {
-  const session_id = (await findOrphan(sql, orgId)) ?? (await findWrong(sql, orgId))
+async function findDiffering(
+  sql: ISql,
+  orgId: string,
+  onRead?: (sessions: number) => void,
+): Promise<{ session_id: string } | undefined> {
+  const session_id = (await findOrphan(sql, orgId)) ?? (await findWrong(sql, orgId, onRead))
   return session_id === undefined ? undefined : { session_id }
 }
 
-async function findWrong(sql: ISql, orgId: string): Promise<string | undefined> {
+async function findWrong(
+  sql: ISql,
+  orgId: string,
+  onRead?: (sessions: number) => void,
+): Promise<string | undefined> {
   for await (const sessions of readAllTexts(sql, orgId)) {
+    onRead?.(sessions.length)
     const tickets = await findTickets(sessions)
     const wrong = sessions.find(({ stored }, index) => !Bun.deepEquals(stored ?? [], tickets[index]))
     if (wrong !== undefined) return wrong.session_id

@@ -120,17 +120,15 @@ export const checkRollups = (
     }
     const ids = organizations.map(({ id }) => id)
     const oneByOne = await hasCitus(sql)
+    const total = tables.flat().length * ids.length
+    let before = 0
     const wrong: string[] = []
-    for (const [index, some] of tables.entries()) {
+    for (const some of tables) {
       const rows = await findDiffering(sql, ids, some, {
         oneByOne,
-        onProgress: (done, table) =>
-          onProgress(
-            index * ids.length + done,
-            tables.length * ids.length,
-            `${table} of ${done} of ${ids.length}`,
-          ),
+        onProgress: (compared, note) => onProgress(before + compared, total, note),
       })
+      before += some.length * ids.length
       for (const { id, slug } of organizations) {
         const first = rows.get(id)
         if (first !== undefined) wrong.push(`${slug} (${first})`)
