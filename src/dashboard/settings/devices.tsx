@@ -60,7 +60,7 @@ export function DevicesPage({ route: { query } }: PageProps) {
           keyOf={keyOf}
           columns={[
             MEMBER,
-            textColumn('Machine', 'machine'),
+            { ...textColumn('Machine', 'machine'), phone: 'also' },
             timeColumn('Last seen', 'last_seen_at'),
             {
               name: 'State',

@@ -93,8 +93,8 @@ export function WhyPage({ route, who }: PageProps) {
                     <>
                       {mostSaid(shownBy, found.data, nameOf)}
                       {byMember.value}
-                      <LastMonth found={lastMonth.value} />
                       {softOf(found, range.to >= today())}
+                      <LastMonth found={lastMonth.value} />
                     </>
                   }
                 >
@@ -148,7 +148,8 @@ function LastMonth({ found }: { found: Explanation | undefined }) {
   const there = linkDays(here, 'last-month', { against: undefined })
   return (
     <>
-      Last month: {answerOf(found)}. <a href={there}>Show {formatRange(found)}</a>.{' '}
+      <br />
+      <strong>Last month:</strong> {answerOf(found)}. <a href={there}>Show {formatRange(found)}</a>
     </>
   )
 }
