@@ -9,14 +9,23 @@ import { pythonModels, pythonResources } from './python.ts'
 
 const ROOT = join(import.meta.dir, '../..')
 
-/** The generated files by their path in the repository. */
-export async function generatedFiles(): Promise<Map<string, string>> {
+interface Printed {
+  paths: Record<string, Record<string, { description: string }>>
+}
+
+/** The API's document. */
+export async function printedDocument(): Promise<Printed> {
   const printed = Bun.spawn([process.execPath, 'src/build/openapi.ts'], {
     cwd: ROOT,
     stdout: 'pipe',
     stderr: 'inherit',
   })
-  const api = readDocument(await new Response(printed.stdout).json())
+  return (await new Response(printed.stdout).json()) as Printed
+}
+
+/** The generated files by their path in the repository. */
+export async function generatedFiles(): Promise<Map<string, string>> {
+  const api = readDocument(await printedDocument())
   // PEP 440 has no other form for a version under development
   const pythonVersion = version.replace(/-dev.*/, '.dev0')
   const manifest = await Bun.file(join(ROOT, 'clients/node/package.json')).text()

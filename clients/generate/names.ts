@@ -101,6 +101,9 @@ export const METHODS: Record<string, Record<string, string>> = {
   'digests.deliveries': deliveriesOf('digests'),
 }
 
+/** The libraries have no stream, and no telemetry, which exporters send. */
+export const WITHOUT_METHOD = ['GET /v1/changes', 'POST /v1/logs', 'POST /v1/metrics', 'POST /v1/traces']
+
 /** Parts of a session's record that few send by hand: any object is taken, and the server checks it. */
 export const LOOSE = /^SessionRecord(TurnRecord|Observation|Analysis|QualityMetadata|SecurityMetadata)$/
 

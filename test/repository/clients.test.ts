@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import ts from 'typescript'
-import { generatedFiles } from '../../clients/generate/clients.ts'
-import { METHODS } from '../../clients/generate/names.ts'
+import { generatedFiles, printedDocument } from '../../clients/generate/clients.ts'
+import { METHODS, WITHOUT_METHOD } from '../../clients/generate/names.ts'
 import { CloudAnalytics } from '../../clients/node/src/index.js'
 
 // The client libraries have what the API's document has.
@@ -12,6 +12,18 @@ const ROOT = join(import.meta.dir, '../..')
 test('models and methods are those of the document: `bun run clients` makes them', async () => {
   for (const [path, text] of await generatedFiles())
     expect([path, await Bun.file(join(ROOT, path)).text()]).toEqual([path, text])
+}, 180_000)
+
+test('each operation below /v1 has a method, or is one of those without', async () => {
+  const named = [...Object.values(METHODS).flatMap(Object.values), ...WITHOUT_METHOD]
+  const { paths } = await printedDocument()
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path.replace(/\{\w+\}/g, '{}')}`),
+  )
+  const below = operations.filter((operation) => operation.includes(' /v1/'))
+  expect(below.length).toBeGreaterThan(50)
+  expect(below.filter((operation) => !named.includes(operation))).toEqual([])
+  expect(named.filter((operation) => !operations.includes(operation))).toEqual([])
 }, 180_000)
 
 test('the example of the Node.js library compiles as strict TypeScript', async () => {

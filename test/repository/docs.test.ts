@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { printedDocument } from '../../clients/generate/clients.ts'
 import { SCOPE_TABLE } from '../../src/accounts/keys/scopes.ts'
 
 // The pages name files and link to each other; both must exist.
@@ -87,3 +88,21 @@ test('docs/access.md has the table of scopes', () => {
       .map((cell) => cell.trim())
   expect(table.trimEnd().split('\n').map(cellsOf)).toEqual(rows)
 })
+
+test('docs/api.md has each path below /v1 in a row, and names the lists that are sent as CSV', async () => {
+  const { paths } = await printedDocument()
+  const all = Object.keys(paths).filter((path) => path.startsWith('/v1/'))
+  expect(all.length).toBeGreaterThan(40)
+  const page = textOf('docs/api.md')
+  const rows = page.split('\n').filter((line) => line.startsWith('| `'))
+  const missing = all.filter((path) => {
+    const [resource = '', ...further] = path.slice('/v1/'.length).split('/')
+    const own = rows.filter((row) => new RegExp(`/v1/${resource}(?![\\w-])`).test(row))
+    const parts = further.filter((part) => !part.startsWith('{'))
+    return own.length === 0 || parts.some((part) => !own.some((row) => row.includes(`/${part}`)))
+  })
+  expect(missing).toEqual([])
+  const [, lists = ''] = /^With `Accept: text\/csv`, ([\s\S]*?) answer with/m.exec(page) ?? []
+  const asCsv = all.filter((path) => paths[path]?.get?.description.includes('`Accept: text/csv`'))
+  expect([...lists.matchAll(/`(.*?)`/g)].map(([, path]) => path).sort()).toEqual(asCsv.sort())
+}, 180_000)

@@ -6,8 +6,9 @@ import { hashOf, type PreparedSession } from '../prepare.ts'
 import type { StoredSession } from '../stored-queries.ts'
 
 /**
- * A session that is sent with another user than the one it has keeps its own, or gets the other one if that is asked for, else a VALIDATION_ERROR says so. To a member's key it is FORBIDDEN where that asks, and a session that is
- * stored without a user in either case.
+ * A session that is sent with another user than the one it has keeps its own, or gets the other one if that is asked for,
+ * else a VALIDATION_ERROR says so. To a member's key it is FORBIDDEN where that asks, and a session that is stored without
+ * a user in either case.
  */
 export type Reassignment = 'kept' | { isAsked: boolean; isMembersKey: boolean }
 
