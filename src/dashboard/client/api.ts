@@ -93,8 +93,6 @@ export type Loaded<Value> = (
   key?: string
 }
 
-export const loadedOf = <Value>({ value }: Loaded<Value>): Value | undefined => value
-
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 const asFailure = (error: unknown): ApiFailure =>

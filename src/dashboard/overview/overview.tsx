@@ -1,11 +1,13 @@
+import type { ComponentChildren } from 'preact'
+import type { Attention } from '../../features/attention/model.ts'
 import type { Breakdown } from '../../features/cost/breakdown-model.ts'
 import type { CostTrend } from '../../features/cost/model.ts'
 import type { Explanation } from '../../features/explain/model.ts'
 import type { Outcomes } from '../../features/outcomes/model.ts'
 import { saidPerMerged } from '../../features/outcomes/per-merged.ts'
 import type { QualityOverview } from '../../features/quality/model.ts'
-import { getJson, pathOf, useApi, useLoaded } from '../client/api.ts'
-import { addDays, monthOf, type Range, rangeBefore, today, wholeDays } from '../client/days.ts'
+import { useApi } from '../client/api.ts'
+import { addDays, datesIn, monthOf, type Range, rangeBefore, today, wholeDays } from '../client/days.ts'
 import {
   countOf,
   formatDollars,
@@ -27,7 +29,6 @@ import { type Days, EachDay, Morning, monthBudget } from './days.tsx'
 import { DaysMoved } from './days-moved.tsx'
 import { Movers } from './movers.tsx'
 import { NothingNew } from './nothing-new.tsx'
-import { Tile } from './tile.tsx'
 import { ToDecide } from './to-decide.tsx'
 
 const MOVERS = 5
@@ -41,107 +42,86 @@ export function OverviewPage({ route: { query }, who }: PageProps) {
   const { now, before } = compared ?? { now: week, before: rangeBefore(week) }
   const [first = ''] = [range.from, monthOf(today()).from, before.from].sort()
   const trend = useApi<CostTrend>('/cost/trend', {
-    project,
-    date_from: addDays(first, -USUAL_DAYS),
-    date_to: today(),
+    ...{ project, date_from: addDays(first, -USUAL_DAYS), date_to: today() },
   })
   const attention = useAttention()
-  const dates = { date_from: range.from, date_to: range.to }
+  const filters = { project, ...datesIn(range) }
   const movers = useApi<Explanation>('/cost/explain', {
-    ...{ project, date_from: now.from, date_to: now.to, per_page: MOVERS },
-    against: `${before.from}..${before.to}`,
+    ...{ project, ...datesIn(now), per_page: MOVERS, against: `${before.from}..${before.to}` },
   })
-  const outcomes = useApi<Outcomes>('/outcomes', { project, ...dates, per_page: 1 })
-  const quality = useApi<QualityOverview>('/quality', {
-    ...{ project, ...dates },
-    compare: comparedWith(compared),
-  })
+  const outcomes = useApi<Outcomes>('/outcomes', { ...filters, per_page: 1 })
+  const quality = useApi<QualityOverview>('/quality', { ...filters, compare: comparedWith(compared) })
   const isEmpty =
     trend.state === 'ready' && trend.value.data.every(({ sessions, cost }) => sessions === 0 && cost === 0)
   const me = who.member?.id
-  const own = pathOf('/cost/breakdown', { by: 'project', member: me, ...dates, per_page: 1 })
-  const mine = useLoaded(`${me} ${own}`, async (signal) =>
-    me === undefined ? undefined : await getJson<Breakdown>(own, { signal }),
-  )
+  const mine = useApi<Breakdown>(me && '/cost/breakdown', {
+    ...{ by: 'project', member: me, ...datesIn(range), per_page: 1 },
+  })
+  const organization = who.organization.id
+  const kept = keptOf(query)
   if (isEmpty) return <NothingNew />
   return (
     <>
       <Bar filters={['project']} hasAgainst />
       <Ready of={[trend, attention]}>
-        {() => (
-          <Show loaded={trend} what="the overview">
-            {({ data }) => {
-              const days: Days = new Map(data.map((one) => [one.period, one]))
-              const budget = project === undefined ? monthBudget(days) : undefined
-              return (
-                <>
-                  <Morning
-                    days={days}
-                    budget={budget}
-                    organization={who.organization.id}
-                    critical={attention.state === 'failed' ? 0 : (attention.value?.critical.total ?? 0)}
-                  />
-                  {attention.state !== 'failed' && attention.value !== undefined && (
-                    <>
-                      <DaysMoved at={attention.value.days_moved_at} organization={who.organization.id} />
-                      <ToDecide attention={attention.value} budget={budget} />
-                    </>
-                  )}
-                  <Ready of={[movers, outcomes, quality, mine]} isBelow>
-                    {() => (
-                      <>
-                        <div class="answers">
-                          <EachDay
-                            days={days}
-                            range={range}
-                            budget={budget}
-                            query={query}
-                            mayChange={isAdmin(who)}
-                            isWhole={project === undefined}
-                          />
-                          <Movers loaded={movers} shown={MOVERS} kept={keptOf(query)} />
-                        </div>
-                        <div class="tiles">
-                          <Show loaded={outcomes} what="outcomes">
-                            {({ total }) => <OutcomeTiles total={total} range={range} kept={keptOf(query)} />}
-                          </Show>
-                          <Show loaded={quality} what="quality">
-                            {(value) => (
-                              <QualityTile kept={keptOf(query)} against={compared?.before} {...value} />
-                            )}
-                          </Show>
-                          {mine.state === 'ready' && mine.value !== undefined && (
-                            <Tile
-                              name="You"
-                              href={linkTo('me')}
-                              value={formatDollars(mine.value.total.cost)}
-                              unit={`${inRange(range)}, ${countOf(mine.value.total.sessions, 'session')}`}
-                            >
-                              {attention.state !== 'failed' &&
-                                attention.value !== undefined &&
-                                [
-                                  saidOfLeft(
-                                    attention.value.mine.filter(({ scope }) => Object.keys(scope).length > 0),
-                                  ),
-                                  saidOfWindows(attention.value.windows),
-                                ]
-                                  .filter((text) => text !== '')
-                                  .map((text) => <div key={text}>{text}</div>)}
-                            </Tile>
-                          )}
-                        </div>
-                      </>
+        <Show loaded={trend} what="the overview">
+          {({ data }) => {
+            const days: Days = new Map(data.map((one) => [one.period, one]))
+            const budget = project === undefined ? monthBudget(days) : undefined
+            return (
+              <>
+                <Morning
+                  {...{ days, budget, organization }}
+                  critical={attention.value?.critical.total ?? 0}
+                />
+                {attention.value && (
+                  <>
+                    <DaysMoved at={attention.value.days_moved_at} organization={organization} />
+                    <ToDecide attention={attention.value} budget={budget} />
+                  </>
+                )}
+                <Ready of={[movers, outcomes, quality, mine]} isBelow>
+                  <div class="answers">
+                    <EachDay
+                      {...{ days, range, budget, query }}
+                      mayChange={isAdmin(who)}
+                      isWhole={project === undefined}
+                    />
+                    <Movers loaded={movers} shown={MOVERS} kept={kept} />
+                  </div>
+                  <div class="tiles">
+                    <Show loaded={outcomes} what="outcomes">
+                      {({ total }) => <OutcomeTiles total={total} range={range} kept={kept} />}
+                    </Show>
+                    <Show loaded={quality} what="quality">
+                      {(value) => <QualityTile kept={kept} against={compared?.before} {...value} />}
+                    </Show>
+                    {mine.value && (
+                      <Tile
+                        name="You"
+                        href={linkTo('me')}
+                        value={formatDollars(mine.value.total.cost)}
+                        unit={`${inRange(range)}, ${countOf(mine.value.total.sessions, 'session')}`}
+                      >
+                        {attention.value && <Left attention={attention.value} />}
+                      </Tile>
                     )}
-                  </Ready>
-                </>
-              )
-            }}
-          </Show>
-        )}
+                  </div>
+                </Ready>
+              </>
+            )
+          }}
+        </Show>
       </Ready>
     </>
   )
 }
+
+/** Says what is left of the reader's own budgets and limits. */
+const Left = ({ attention: { mine, windows } }: { attention: Attention }) =>
+  [saidOfLeft(mine.filter(({ scope }) => Object.keys(scope).length > 0)), saidOfWindows(windows)]
+    .filter((text) => text !== '')
+    .map((text) => <div key={text}>{text}</div>)
 
 type Kept = Record<string, string | undefined>
 
@@ -194,3 +174,25 @@ function QualityTile({ kept, against, average_score, total_sessions, previous }:
     </Tile>
   )
 }
+
+interface TileProps {
+  name: string
+  /** The reader finds more there. */
+  href: string
+  value: string
+  /** Stands behind the value. */
+  unit: string
+  /** Says more of it. */
+  children: ComponentChildren
+}
+
+/** One figure of the overview. */
+const Tile = ({ name, href, value, unit, children }: TileProps) => (
+  <a class="tile" href={href}>
+    <h2>{name}</h2>
+    <p class="value">
+      {value} <small>{unit}</small>
+    </p>
+    <p class="note">{children}</p>
+  </a>
+)

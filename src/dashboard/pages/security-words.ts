@@ -1,6 +1,6 @@
 import type { ListedFinding } from '../../features/security/finding-model.ts'
 import type { SecurityOverview } from '../../features/security/model.ts'
-import { type Loaded, loadedOf, type Page } from '../client/api.ts'
+import type { Loaded, Page } from '../client/api.ts'
 import { dayOfTime, type Range } from '../client/days.ts'
 import { countOf, daysAgo, formatDay, formatWhole, inRange } from '../client/format.ts'
 import { NONE } from '../client/links.ts'
@@ -12,7 +12,7 @@ const NAMED = 12
 
 /** `3 findings are accepted. ` before what is open, where the list has others. */
 export function statusSaid(status: string, findings: Loaded<Page<ListedFinding>>): string {
-  const total = loadedOf(findings)?.pagination.total
+  const total = findings.value?.pagination.total
   if (status === 'open' || total === undefined) return ''
   const state = status === 'any' ? 'in all' : `${total === 1 ? 'is' : 'are'} ${status}`
   return `${countOf(total, 'finding')} ${state}. `

@@ -45,13 +45,12 @@ interface ReadyProps {
   of: readonly Loaded<unknown>[]
   /** Whether the answer stands above. */
   isBelow?: boolean
-  children: ComponentChildren | (() => ComponentChildren)
+  children: ComponentChildren
 }
 
 /** Shows a page, or what is below its answer, when all of it is there, so that nothing is moved by what comes later. */
 export function Ready({ of, isBelow = false, children }: ReadyProps): ComponentChildren {
-  if (of.every((loaded) => loaded.state !== 'loading' || loaded.value !== undefined))
-    return typeof children === 'function' ? children() : children
+  if (of.every((loaded) => loaded.state !== 'loading' || loaded.value !== undefined)) return children
   return (
     <>
       {!isBelow && <h1 class="answer">…</h1>}
