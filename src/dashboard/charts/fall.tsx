@@ -3,9 +3,12 @@ import { formatDollars, signed } from '../client/format.ts'
 
 // A chart of steps from one sum to another.
 
-export interface Step {
-  name: ComponentChildren
+interface Named {
+  name: string
   note?: ComponentChildren
+}
+
+export interface Step extends Named {
   /** Undefined: it is not counted. */
   amount: number | undefined
   isLargest?: boolean
@@ -13,9 +16,9 @@ export interface Step {
 
 interface FallProps {
   title: string
-  first: { name: string; note?: string; amount: number }
+  first: Named & { amount: number }
   steps: readonly Step[]
-  last: { name: string; amount: number }
+  last: Named & { amount: number }
   children?: ComponentChildren
 }
 
@@ -35,48 +38,44 @@ export function Fall({ title, first, steps, last, children }: FallProps) {
   const lines = [first.amount, last.amount].map((value, index) => (
     <line key={index} x1={x(value) + 2} x2={x(value) + 2} y1="0" y2="20" />
   ))
-  const end = ({ name, note, amount }: FallProps['first']) => (
-    <li class="end">
+  const row = (kind: string, { name, note }: Named, bar: ComponentChildren, amount: ComponentChildren) => (
+    <li key={name} class={kind}>
       <p>
         <strong>{name}</strong>
         {note !== undefined && <span class="note">{note}</span>}
       </p>
-      <Row lines={lines}>
-        <rect class="stop" x={x(amount)} y="3" width="4" height="14" />
-      </Row>
-      <b>{formatDollars(amount)}</b>
+      <svg viewBox={`0 0 ${WIDTH} 20`} preserveAspectRatio="none" aria-hidden="true">
+        {lines}
+        {bar}
+      </svg>
+      {amount}
     </li>
   )
+  const end = ({ amount, ...named }: FallProps['first']) =>
+    row(
+      'end',
+      named,
+      <rect class="stop" x={x(amount)} y="3" width="4" height="14" />,
+      <b>{formatDollars(amount)}</b>,
+    )
   return (
     <figure class="chart">
       <figcaption>{title}</figcaption>
       {children}
       <ol class="fall">
         {end(first)}
-        {steps.map(({ name, note, amount, isLargest }, index) => {
-          const [from = 0, to = 0] = spans[index] ?? []
+        {steps.map((step, index) => {
+          const [from, to] = spans[index] ?? [0, 0]
+          const [left, right] = [x(Math.min(from, to)), x(Math.max(from, to))]
           const kind = to > from ? 'more' : 'less'
-          return (
-            <li key={index} class={isLargest ? 'largest' : ''}>
-              <p>
-                <strong>{name}</strong>
-                {note !== undefined && <span class="note">{note}</span>}
-              </p>
-              <Row lines={lines}>
-                {from !== to && (
-                  <rect
-                    class={kind}
-                    x={x(Math.min(from, to))}
-                    y="2"
-                    width={Math.max(4, x(Math.max(from, to)) - x(Math.min(from, to)))}
-                    height="16"
-                  />
-                )}
-              </Row>
-              <b class={amount === undefined || Math.abs(amount) < 0.005 ? '' : kind}>
-                {amount === undefined ? '–' : signed(amount, formatDollars)}
-              </b>
-            </li>
+          const { amount, isLargest } = step
+          return row(
+            isLargest ? 'largest' : '',
+            step,
+            from !== to && <rect class={kind} x={left} y="2" width={Math.max(4, right - left)} height="16" />,
+            <b class={amount === undefined || Math.abs(amount) < 0.005 ? '' : kind}>
+              {amount === undefined ? '–' : signed(amount, formatDollars)}
+            </b>,
           )
         })}
         {end(last)}
@@ -84,10 +83,3 @@ export function Fall({ title, first, steps, last, children }: FallProps) {
     </figure>
   )
 }
-
-const Row = ({ lines, children }: { lines: ComponentChildren; children: ComponentChildren }) => (
-  <svg viewBox={`0 0 ${WIDTH} 20`} preserveAspectRatio="none" aria-hidden="true">
-    {lines}
-    {children}
-  </svg>
-)

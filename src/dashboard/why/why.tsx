@@ -217,9 +217,11 @@ function columnsOf(
   )
   const amount = (value: number, shade: boolean) => {
     if (Math.abs(value) < 0.005) return '–'
+    const kind = value > 0 ? 'more' : 'less'
+    if (!shade) return <span class={kind}>{signed(value, formatDollars)}</span>
     const level = Math.ceil((Math.abs(value) / largest) * SHADES)
     return (
-      <span class={`${value > 0 ? 'more' : 'less'}${shade ? ` shade shade${level}` : ''}`}>
+      <span class={`${kind} shade`} style={{ '--level': level }}>
         {signed(value, formatDollars)}
       </span>
     )
