@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createKey } from '../../src/accounts/keys/queries.ts'
-import { client, jsonPost, tenant } from '../support/api.ts'
+import { client, jsonInit, jsonPost, tenant } from '../support/api.ts'
 import { memberRecord, pullRecord, sessionRecord } from '../support/records.ts'
 import { findBrowser, type Page } from './browser.ts'
 import { quoted, SETTLED, type Shown, show } from './shown.ts'
@@ -228,6 +228,38 @@ describe.skipIf(program === null)('tokens without a known price', () => {
     expect(page.problems.splice(0)).toEqual([])
   }, 180_000)
 })
+
+test.skipIf(program === null)(
+  'a machine that has stopped sending is the first, and marked',
+  async () => {
+    const { key, orgId } = await tenant(shown.db.sql, { scopes: ['read', 'write'] })
+    for (const machine of ['laptop', 'desktop']) {
+      const records = [memberRecord('ada'), sessionOf(machine, 7, 'checkout', 1)]
+      const sent = await client(shown.app, key)(
+        '/v1/sync',
+        jsonInit('POST', { records }, { 'x-machine': machine }),
+      )
+      expect(sent.status).toBe(200)
+    }
+    await shown.db.sql`
+    update machines m
+    set last_seen_at = now() - interval '6 days 1 hour'
+    where m.org_id = ${orgId}
+      and m.machine = 'desktop'`
+    await visit('#/devices', key)
+    expect(await texts('h1')).toEqual(['desktop of ada@example.com has stopped sending, 6 days ago'])
+    expect(await texts('section:first-of-type tbody td[data-name="Machine"]')).toEqual(['desktop', 'laptop'])
+    expect(await texts('section:first-of-type tbody td[data-name="State"]')).toEqual([
+      'silent for 6 days',
+      'sends',
+    ])
+    expect((await texts('.soft'))[0]).toStartWith(
+      'Sessions come as files; telemetry comes beside them from none of 1 member.',
+    )
+    expect(page.problems.splice(0)).toEqual([])
+  },
+  180_000,
+)
 
 describe.skipIf(program === null)('findings', () => {
   const main = () => page.evaluate<string>(`document.querySelector('main').innerText`)

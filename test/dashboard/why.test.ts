@@ -114,6 +114,8 @@ test('all of the newest versions are named with the day of their first use', () 
     fact('2026-11-20', 'model', 'First use of opus'),
   ]
   const effects = [
+    // a model of before is not what a note tells
+    effect('opus', '2026-07-06', { change: { trait: 'model', value: 'opus 1', first_week: '2026-07-06' } }),
     effect('a 2', '2026-11-16'),
     effect('b 2', '2026-11-16', { others: 2 }),
     effect('a 1', '2026-11-02'),
@@ -121,6 +123,7 @@ test('all of the newest versions are named with the day of their first use', () 
   expect(newestOf(effects as never, facts as never)).toBe(
     'The newest versions, first used 19 Nov, weeks from 16 Nov: a 2: too early: look at it on 21 Dec; ' +
       'b 2: too few: only 2 had not changed, it needs five. First use of opus, 20 Nov: nobody works with it in two weeks yet. ' +
+      'The newest model, weeks from 6 Jul: opus: too early: look at it on 21 Dec. ' +
       'Noted but not measured, until it is added below: “opus is the default” (6 Nov). ',
   )
   expect(newestOf([], [])).toBe('')

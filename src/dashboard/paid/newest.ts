@@ -43,7 +43,7 @@ export function newestOf(effects: readonly Effect[], facts: Facts): string {
     ].join('')
   })
   const notes = facts
-    .filter(({ kind, text }) => kind === 'note' && !effects.some(({ name }) => text.includes(name)))
+    .filter(({ kind, text }) => kind === 'note' && !effects.some(({ name }) => name === text))
     .map(({ day, text }) => `“${text}” (${formatDay(day)})`)
   return [
     ...said,
