@@ -1,6 +1,6 @@
 import { Kind, type TSchema } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
-import type { Need } from '../accounts/keys/model.ts'
+import type { Need } from '../accounts/keys/rights.ts'
 import { inZone } from '../accounts/organizations/zone-queries.ts'
 import type { Access } from '../accounts/people/callers.ts'
 import { problemsBySchema, refined, refuseUnlessValid } from '../analysis/records/problems.ts'

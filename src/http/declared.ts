@@ -1,5 +1,5 @@
 import type { TObject, TSchema } from '@sinclair/typebox'
-import { grants, type Need, scopesFor } from '../accounts/keys/model.ts'
+import { grants, type Need, scopesFor } from '../accounts/keys/rights.ts'
 import type { Scope } from '../accounts/keys/scopes.ts'
 import type { Access } from '../accounts/people/callers.ts'
 import type { VisibleMember } from '../accounts/people/visibility-queries.ts'

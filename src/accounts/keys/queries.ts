@@ -7,7 +7,7 @@ import { inOrganization, lockOrganization } from '../../database/org-lock.ts'
 import { type Actor, recordEntries, SYSTEM } from '../audit-log/append.ts'
 import { checkName } from '../organizations/queries.ts'
 import { makeKey } from './form.ts'
-import type { ApiKey } from './model.ts'
+import type { ApiKey } from './rights.ts'
 import { SCOPES, type Scope } from './scopes.ts'
 
 /** Matches the audit log's names of persons and keys, but not of the command line. */

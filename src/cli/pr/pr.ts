@@ -7,10 +7,10 @@ import { getServer, type ServerOptions } from '../client/server.ts'
 import type { Context } from '../command/context.ts'
 import { printMessage, printResult } from '../command/output.ts'
 import { type Access, refusal, request } from '../sync/api-client.ts'
-import { recordOf } from './change.ts'
 import { putComment } from './comment.ts'
 import { markdownOf } from './markdown.ts'
 import { describedPullRequest, type PullRequestFlags } from './pull-request.ts'
+import { recordOf } from './pull-request-record.ts'
 
 // `pr`: the risk and cost of a pull request.
 

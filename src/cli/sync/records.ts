@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { accountHash, isAccount, readAccount } from '../../analysis/agents/accounts.ts'
+import { accountHash, isAccount, readAccount } from '../../analysis/agents/account-files.ts'
 import { type GitOptions, readCommits } from '../../analysis/agents/git/git.ts'
 import { isRepository } from '../../analysis/agents/git/repository-files.ts'
 import { readSessions } from '../../analysis/agents/read-sessions.ts'

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { agentsOnPlans, isAccount } from '../../analysis/agents/accounts.ts'
+import { agentsOnPlans, isAccount } from '../../analysis/agents/account-files.ts'
 import { problemOf } from '../../analysis/records/check.ts'
 import type { SyncRecord } from '../../analysis/records/records.ts'
 import { OperatorError } from '../../base/errors.ts'

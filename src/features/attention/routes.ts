@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import { grants } from '../../accounts/keys/model.ts'
+import { grants } from '../../accounts/keys/rights.ts'
 import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
 import { addDays, dayOf } from '../../base/dates.ts'
 import type { Sql } from '../../database/client.ts'

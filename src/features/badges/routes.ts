@@ -1,6 +1,6 @@
 import { type TSchema, Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
-import { grants } from '../../accounts/keys/model.ts'
+import { grants } from '../../accounts/keys/rights.ts'
 import { SLUG } from '../../accounts/organizations/queries.ts'
 import type { Access } from '../../accounts/people/callers.ts'
 import { ApiError } from '../../base/errors.ts'

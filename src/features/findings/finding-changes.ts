@@ -1,5 +1,5 @@
 import { recordEntries, SYSTEM } from '../../accounts/audit-log/append.ts'
-import { grants } from '../../accounts/keys/model.ts'
+import { grants } from '../../accounts/keys/rights.ts'
 import type { Access } from '../../accounts/people/callers.ts'
 import { ApiError, validationError } from '../../base/errors.ts'
 import type { ISql, Sql } from '../../database/client.ts'

@@ -1,5 +1,5 @@
-import { contains, SCOPES_OF_DEVELOPERS_KEYS } from '../../accounts/keys/model.ts'
 import { createKey, revokeKey, rotateKey } from '../../accounts/keys/queries.ts'
+import { contains, SCOPES_OF_DEVELOPERS_KEYS } from '../../accounts/keys/rights.ts'
 import type { Scope } from '../../accounts/keys/scopes.ts'
 import type { Access } from '../../accounts/people/callers.ts'
 import { ApiError, forbidden, OperatorError, validationError } from '../../base/errors.ts'

@@ -1,4 +1,4 @@
-import { grants } from '../../accounts/keys/model.ts'
+import { grants } from '../../accounts/keys/rights.ts'
 import { plainPath } from '../../analysis/records/commit.ts'
 import { fileKeyOf } from '../../base/ids.ts'
 import { findFiles, findPeople, type StoredFile } from '../members/file-queries.ts'

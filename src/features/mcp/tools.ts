@@ -1,5 +1,5 @@
 import { type Static, type TObject, type TProperties, Type } from '@sinclair/typebox'
-import { grants, type Need } from '../../accounts/keys/model.ts'
+import { grants, type Need } from '../../accounts/keys/rights.ts'
 import type { Access } from '../../accounts/people/callers.ts'
 import { closed } from '../../analysis/records/fields.ts'
 import { refuseUnlessValid } from '../../analysis/records/problems.ts'

@@ -1,4 +1,4 @@
-import type { Rights } from '../../accounts/keys/model.ts'
+import type { Rights } from '../../accounts/keys/rights.ts'
 import type { SyncRecord } from '../../analysis/records/records.ts'
 import { forbidden, validationError } from '../../base/errors.ts'
 import { asciiLower } from '../../base/text.ts'

@@ -1,7 +1,7 @@
 import type { Static } from '@sinclair/typebox'
 import { type Actor, recordEntries } from '../../accounts/audit-log/append.ts'
-import { type Rights, scopesBeyond } from '../../accounts/keys/model.ts'
 import { findKeysOfMember, revokeKeys } from '../../accounts/keys/queries.ts'
+import { type Rights, scopesBeyond } from '../../accounts/keys/rights.ts'
 import { findZone } from '../../accounts/organizations/zone-queries.ts'
 import { removeAccount } from '../../accounts/people/account-queries.ts'
 import { type Access, rightsOf } from '../../accounts/people/callers.ts'

@@ -1,4 +1,4 @@
-import { grants, type Rights, scopesBeyond } from '../../accounts/keys/model.ts'
+import { grants, type Rights, scopesBeyond } from '../../accounts/keys/rights.ts'
 import { findWaysIn } from '../../accounts/people/account-queries.ts'
 import { endInvitations } from '../../accounts/people/invitation-queries.ts'
 import { findLastChanges, NOTHING_WRITTEN, type WriteResult } from '../../analysis/records/changes.ts'

@@ -1,7 +1,7 @@
 import type { Static } from '@sinclair/typebox'
 import { type Actor, recordEntries } from '../../accounts/audit-log/append.ts'
-import { contains, SCOPES_OF_DEVELOPERS_KEYS, SCOPES_OF_ROLE } from '../../accounts/keys/model.ts'
 import { insertKey } from '../../accounts/keys/queries.ts'
+import { contains, SCOPES_OF_DEVELOPERS_KEYS, SCOPES_OF_ROLE } from '../../accounts/keys/rights.ts'
 import type { Scope } from '../../accounts/keys/scopes.ts'
 import { findOrganizationById } from '../../accounts/organizations/queries.ts'
 import {

@@ -1,7 +1,7 @@
 import type { Static } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { SYSTEM } from '../../accounts/audit-log/append.ts'
-import { SCOPES_OF_ROLE } from '../../accounts/keys/model.ts'
+import { SCOPES_OF_ROLE } from '../../accounts/keys/rights.ts'
 import {
   hasOrganization,
   insertOrganization,

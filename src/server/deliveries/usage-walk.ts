@@ -3,7 +3,7 @@ import { messageOf } from '../../base/errors.ts'
 import type { Log } from '../../base/log.ts'
 import type { ISql, Sql } from '../../database/client.ts'
 import { inOrganization } from '../../database/org-lock.ts'
-import { storeStates } from '../../features/alerts/look-organization.ts'
+import { storeStates } from '../../features/alerts/evaluate-due.ts'
 import { noteExceededBudgets } from '../../features/budgets/alert-write.ts'
 import { divideNext, endWalk, listWalks } from '../../features/usage/walk.ts'
 

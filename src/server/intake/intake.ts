@@ -11,10 +11,10 @@ import { telemetryEntry } from '../sync/audit-entries.ts'
 import { findForeign, storeInInbox } from '../sync/inbox-write.ts'
 import { createPreparer, findSender } from '../sync/prepare.ts'
 import { computeBatch, hasHistory, type SyncResult, storeBatch } from '../sync/write.ts'
-import { createDrains, type DrainDeps, noteBeyond } from './drains.ts'
 import { type Intake, type IntakeRequest, MAX_SYNC_BYTES } from './messages.ts'
 import { readBatch } from './read-batch.ts'
 import { type ReadTelemetry, readTelemetry } from './read-telemetry.ts'
+import { createDrains, type DrainDeps, noteBeyond } from './write-telemetry.ts'
 
 // Reads, checks and writes what is sent, in turns with other requests: the work of the intake's thread.
 

@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import { grants } from '../../accounts/keys/model.ts'
+import { grants } from '../../accounts/keys/rights.ts'
 import { rightsOf } from '../../accounts/people/callers.ts'
 import { ApiError } from '../../base/errors.ts'
 import type { RouteDeps } from '../../http/api.ts'

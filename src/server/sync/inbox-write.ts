@@ -7,7 +7,7 @@ import { unnest } from '../../database/rows.ts'
 import { findPeople } from '../../features/sessions/writing/reassignment-queries.ts'
 
 // Keeps what requests of telemetry say until it is written to their sessions: a session that grows over many requests is
-// composed and written once for all of them (server/intake/drains.ts). A row is of a session of a request, or is the entry of a
+// composed and written once for all of them (server/intake/write-telemetry.ts). A row is of a session of a request, or is the entry of a
 // request for the audit log.
 
 interface SentSession {

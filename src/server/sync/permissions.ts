@@ -1,4 +1,4 @@
-import { grants, type Rights } from '../../accounts/keys/model.ts'
+import { grants, type Rights } from '../../accounts/keys/rights.ts'
 import type { Scope } from '../../accounts/keys/scopes.ts'
 import type { SyncRecord } from '../../analysis/records/records.ts'
 import type { FieldProblem } from '../../base/errors.ts'

@@ -1,7 +1,12 @@
 import { expect, test } from 'bun:test'
 import { chmodSync, statSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
-import { accountHash, agentsOnPlans, isAccount, readAccount } from '../../../src/analysis/agents/accounts.ts'
+import {
+  accountHash,
+  agentsOnPlans,
+  isAccount,
+  readAccount,
+} from '../../../src/analysis/agents/account-files.ts'
 import { resetTime } from '../../../src/analysis/agents/transcript/limits.ts'
 import { problemOf } from '../../../src/analysis/records/check.ts'
 import type { LimitRecord } from '../../../src/analysis/records/plan.ts'
