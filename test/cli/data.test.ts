@@ -81,13 +81,9 @@ test('sync reads each API message once, names what it cannot read, and changes n
     path: join(transcripts, 'one.jsonl'),
     format: 'claude-code',
     sessions: ['sess_one'],
+    // of 200 tokens of input, 100 of output, 2,000 read from the cache and 20 written to it
+    cost: 0.002775,
     unreadable: 1,
-  })
-  expect(one.usage['claude-sonnet-4-5']).toMatchObject({
-    input: 200,
-    output: 100,
-    cache_read: 2000,
-    cache_creation: 20,
   })
   expect(two).toMatchObject({ sessions: ['sess_two'], unreadable: 0 })
   expect(summary.skipped).toEqual([{ path: one.path, line: 6, reason: expect.any(String) }])

@@ -21,7 +21,7 @@ import { fragmentsOf } from './transcript/fragments.ts'
 import { limitRecords } from './transcript/limits.ts'
 import { createLineOwners, type LineOwners } from './transcript/line-owners.ts'
 import { newSecretScan, noScan } from './transcript/secret-scan.ts'
-import { type FileGroup, newFileGroup, SourceFile, usageOf } from './transcript/source-file.ts'
+import { type FileGroup, newFileGroup, SourceFile } from './transcript/source-file.ts'
 import { type StartedSession, startedSessions } from './transcript/sub-agents.ts'
 import type { Transcript } from './transcript/transcript.ts'
 import type { Turn } from './transcript/transcript-model.ts'
@@ -67,7 +67,6 @@ export interface SourceResult {
   unreadable: SourceFile['unreadable']
   /** All unreadable lines; `unreadable` lists the first 10,000. */
   unreadableCount: number
-  usage: ReturnType<typeof usageOf>
   /** Models in `records` without a known price. */
   unpricedModels: string[]
   /** All files that its records come from; empty unless this is the last of them. */
@@ -184,10 +183,7 @@ async function cleaned(
 }
 
 function contentsOf(transcripts: readonly Transcript[]): Map<string, string> {
-  const turns = transcripts.flatMap(({ prompts, messages }) => [
-    ...prompts.values(),
-    ...[...messages.values()].map(({ turn }) => turn),
-  ])
+  const turns = transcripts.flatMap(({ prompts, messages }) => [...prompts.values(), ...messages.values()])
   return new Map(turns.flatMap((turn) => (turn.content === '' ? [] : [[turn.id, contentOf(turn)]])))
 }
 
@@ -234,7 +230,6 @@ async function* resultsOf(
       limits: isLast ? limits : [],
       unreadable: file.unreadable,
       unreadableCount: file.unreadableCount,
-      usage: usageOf(file),
       unpricedModels: isLast ? [...unpriced].sort() : [],
       sources: isLast ? files.map(({ source: each }) => each) : [],
       isOpen,

@@ -15,7 +15,6 @@ interface FileSummary {
   format: string
   /** Ids of its sessions; one that spans several files is listed with the last of them. */
   sessions: string[]
-  usage: SourceResult['usage']
   /** US dollars of these sessions. */
   cost: number
   unreadable: number
@@ -52,14 +51,13 @@ export type Summary = ReturnType<typeof createSummary>
 /** Adds the content of a file. */
 export function addFile(
   summary: Summary,
-  { path, format, records, usage, unreadableCount, unpricedModels }: SourceResult,
+  { path, format, records, unreadableCount, unpricedModels }: SourceResult,
 ): void {
   const micros = records.reduce((sum, record) => sum + Math.round((record.estimated_cost ?? 0) * 1e6), 0)
   summary.files.push({
     path,
     format,
     sessions: records.map((record) => record.id),
-    usage,
     cost: micros / 1e6,
     unreadable: unreadableCount,
   })

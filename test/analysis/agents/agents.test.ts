@@ -90,13 +90,11 @@ describe('Claude Code transcripts', () => {
   })
 
   test('unreadable lines are listed and the others are read', async () => {
-    const { results } = await read(CLAUDE)
-    const unreadable = results.flatMap((result) => result.unreadable)
+    const { unreadable } = await read(CLAUDE)
     expect(unreadable.map(({ line, reason }) => [line, reason])).toEqual([
       [8, 'not JSON, or cut off'],
       [16, 'not JSON, or cut off'],
     ])
-    expect(results.map((result) => result.usage['claude-haiku-4-5-20251001']?.input ?? 0)).toEqual([300, 100])
   })
 
   test('with content, prompts and responses are in the turns and the agent’s title is the summary', async () => {
@@ -128,8 +126,6 @@ describe('other formats', () => {
       tools_used: [{ name: 'Bash', calls: 1, errors: 0 }],
       duration_seconds: 9,
     })
-    const { results } = await read(join(FIXTURES, 'stream.log'))
-    expect(results[0]?.usage['claude-haiku-4-5-20251001']).toMatchObject({ input: 200, output: 29 })
   })
 
   test('Codex: repeated totals count once, a failed command is an error', async () => {

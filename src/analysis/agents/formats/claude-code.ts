@@ -71,12 +71,9 @@ function readLine(state: State, value: Json, number: number): string | undefined
   }
   const line: Json = type === value.type ? value : { ...value, type }
   if (type === 'assistant') {
-    const message = objectOf(line.message)
     const owner = takeOwner(state, line)
-    // a copy of a call of a session that nothing names: it counts where that session is read
-    if (owner !== null) return state.read(owner, asCopied(state, line, owner) ?? line, number)
-    if (message.model !== SYNTHETIC) state.file.countMessage(messageOf(line, message, number))
-    return undefined
+    // a copy of a call of a session that nothing names counts where that session is read
+    return owner === null ? undefined : state.read(owner, asCopied(state, line, owner) ?? line, number)
   }
   if (type === 'user' || type === 'system' || type === 'attachment') {
     if (type === 'user' && !isObject(line.message)) return 'a user line without a message'
@@ -96,8 +93,6 @@ function readTypedLine(state: State, transcript: Transcript, line: Json, number:
   const key = `${textOf(message.id) ?? ''} ${textOf(line.requestId) ?? ''} ${uuid ?? ''} ${at ?? ''}`
   const isConversation = line.type === 'assistant' || line.type === 'user'
   if (isConversation && at !== null && key.trim() !== at && transcript.isCopied(key)) {
-    if (line.type === 'assistant' && message.model !== SYNTHETIC)
-      state.file.countMessage(messageOf(line, message, number))
     if (line.type === 'assistant' && line.forkedFrom === undefined) noteFork(state, transcript)
     return undefined
   }

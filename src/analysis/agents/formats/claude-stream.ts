@@ -107,25 +107,24 @@ function readResult(file: SourceFile, run: Run, value: Json): void {
       ? byModel
       : [{ model: null, tokens: countsOf(usage), cost: costOf(value.total_cost_usd) }]
   if (totals.length === 0) return
-  const stated = file.statedOf(transcript)
   const used = usage === null ? [] : countsOf(usage)
   const isRun = usage !== null && KINDS.every((kind) => used[kind] === tokensOfKind(totals, kind))
   const key = textOf(value.uuid) ?? JSON.stringify([totals, value.duration_ms, value.total_cost_usd])
   noteTotal(file.group, transcript, totals)
   if (!isRun) {
-    for (const each of stated) noteWhole(each, totals)
+    noteWhole(transcript, totals)
     const sums = ownTotals(value, usage, totals)
     const before = totalKey(totals, sums)
     const isOfRun = totals.some(({ tokens }) => KINDS.every((kind) => used[kind] === tokens[kind]))
     if (before !== null)
-      file.group.laterRuns.push({ transcript, stated, key, all: totals, own: sums, before, isOfRun })
+      file.group.laterRuns.push({ transcript, key, all: totals, own: sums, before, isOfRun })
     return
   }
   const over =
     includesLast(run, totals) && run.last !== null && run.last.key !== key
       ? [...run.last.over, run.last.key]
       : []
-  for (const { runs } of stated) runs.set(key, { totals, over })
+  transcript.runs.set(key, { totals, over })
   run.last = { key, totals, over }
   run.prompts.clear()
 }

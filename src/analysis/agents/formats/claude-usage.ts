@@ -23,7 +23,6 @@ export function claudeTokens(usage: unknown): MessageTokens | null {
     cache_creation:
       countOf(usage.cache_creation_input_tokens) || countOf(creation.ephemeral_5m_input_tokens) + hour,
     cache_creation_1h: hour,
-    reasoning: 0,
   }
 }
 

@@ -119,9 +119,8 @@ function tokensOf(tokens: unknown): MessageTokens | null {
   if (!isObject(tokens)) return null
   const input = countOf(tokens.input)
   const cached = Math.min(input, countOf(tokens.cached))
-  const thoughts = countOf(tokens.thoughts)
-  const [used, output] = [input + countOf(tokens.tool), countOf(tokens.output) + thoughts]
-  return tokensOfCall({ input: used, output, read: cached, reasoning: thoughts }, true)
+  const output = countOf(tokens.output) + countOf(tokens.thoughts)
+  return tokensOfCall({ input: input + countOf(tokens.tool), output, read: cached }, true)
 }
 
 const CHAT_PATH = /^(.*[/\\][^/\\]+)[/\\]chats[/\\]/

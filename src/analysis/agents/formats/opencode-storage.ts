@@ -4,7 +4,7 @@ import { basename, join, resolve } from 'node:path'
 import { MAX_LINE_BYTES } from '../../../base/split-lines.ts'
 import { type DatabaseReader, type Row, readRows, wholeText } from '../transcript/database.ts'
 import { beyondLimits, isObject, type Json, objectOf, parseJson, textOf } from '../transcript/json.ts'
-import { addTokens, noTokens, reportedCost, type SourceFile } from '../transcript/source-file.ts'
+import { addTokens, noTokens, noteSum, reportedCost, type SourceFile } from '../transcript/source-file.ts'
 import { type FolderReader, type Format, type Places, SESSION_KEYS, valueIn } from './format.ts'
 import { newOpencodeState, type OpencodeState, readObject, readOpencode, tokensOf } from './opencode.ts'
 import { readNextRow } from './opencode-next.ts'
@@ -123,7 +123,7 @@ function noteOwnSum({ file, copies }: OpencodeState, row: Row): void {
     dollars -= Number(cost ?? 0)
   }
   const isSum = Object.values(sum).every((count) => count >= 0)
-  if (isSum) file.noteSum(file.transcriptOf(String(row.id)), sum, reportedCost(dollars))
+  if (isSum) noteSum(file.transcriptOf(String(row.id)), sum, reportedCost(dollars))
 }
 
 /** Kilo's program has OpenCode's tables: only the place distinguishes them. */

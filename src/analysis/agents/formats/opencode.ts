@@ -139,7 +139,7 @@ export function tokensOf(tokens: unknown): MessageTokens | null {
   const { read, write: written } = objectOf(tokens.cache)
   const { input, reasoning } = tokens
   const output = countOf(tokens.output) + countOf(reasoning)
-  return tokensOfCall({ input, output, read, written, reasoning }, false)
+  return tokensOfCall({ input, output, read, written }, false)
 }
 
 function readPart(state: OpencodeState, part: Json): void {
@@ -155,7 +155,7 @@ function readPart(state: OpencodeState, part: Json): void {
   if (transcript === null) return
   noteWriter(state, transcript, messageId, part)
   const prompt = transcript.prompts.get(messageId)
-  const turn = prompt ?? transcript.messages.get(messageId)?.turn
+  const turn = prompt ?? transcript.messages.get(messageId)
   const id = textOf(part.id)
   if (turn === undefined || (id !== null && !transcript.isFirst(id))) return
   const text = textOf(part.text)

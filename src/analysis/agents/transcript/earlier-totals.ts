@@ -33,14 +33,11 @@ export function settleTotals({ laterRuns, owners, totals }: FileGroup): boolean 
     const isOfOther = (run: LaterRun) => !isOwn(run) && owners.isKnownOfOther(run.before, transcript.id)
     transcript.isFork ||= runs.some(isOfOther)
     for (const run of runs) {
-      const { stated, key, own, all, isOfRun } = run
+      const { key, own, all, isOfRun } = run
       const isLater = isOwn(run) || isOfOther(run)
       if (!isLater && !isOfRun && !transcript.isFork) isSettled = false
       // beside the whole, which does not count once another file tells that it is a fork
-      for (const each of stated) {
-        each.runs.set(key, { totals: isOfRun && !isLater ? all : own, over: [] })
-        if (transcript.isFork && each !== transcript) each.whole = null
-      }
+      transcript.runs.set(key, { totals: isOfRun && !isLater ? all : own, over: [] })
     }
   }
   return isSettled

@@ -80,9 +80,8 @@ const isStarted = ({ id, parentId }: Transcript): boolean => parentId !== null &
 
 // a sub-agent's prompts are not a person's
 function* turnsOf(transcript: Transcript): Generator<Turn> {
-  const { prompts, messages } = transcript
-  if (!isStarted(transcript)) yield* prompts.values()
-  for (const { turn } of messages.values()) yield turn
+  if (!isStarted(transcript)) yield* transcript.prompts.values()
+  yield* transcript.messages.values()
 }
 
 function turnPart({ id, role, at, position, message }: Turn): SessionFragments['turns'][number] {

@@ -1,17 +1,10 @@
-import { compareText } from '../../../base/text.ts'
-import { largerTotals, statedTotals, sumTotals, unattributedTotals } from '../../fragments/totals.ts'
+import { largerTotals } from '../../fragments/totals.ts'
 import type { ModelTotal } from '../../records/fragments.ts'
 import { picodollarsOf } from '../../scoring/prices.ts'
 import { countOf, isObject, type Json } from './json.ts'
 import { createLimits } from './limits.ts'
-import { noteWhole, type Shared, Transcript } from './transcript.ts'
-import { type ApiMessage, type MessageTokens, mergeMessage } from './transcript-model.ts'
-
-/** Tokens by model, each message counted once. `cache_creation_1h` is a part of `cache_creation`, `reasoning` of `output`. */
-export type Usage = Record<
-  string,
-  Partial<MessageTokens> & { input: number; output: number; cache_read: number; cache_creation: number }
->
+import { type Shared, Transcript } from './transcript.ts'
+import type { MessageTokens } from './transcript-model.ts'
 
 /** Files that share sessions and so are read together. */
 export interface FileGroup extends Shared {
@@ -32,13 +25,9 @@ export interface FileGroup extends Shared {
   onSkipped(path: string, reason: string): void
 }
 
-/** Totals that an agent states of single runs, and of the whole session. */
-export type Stated = Pick<Transcript, 'runs' | 'whole'>
-
 /** A run whose log states more than its usage: that of side calls, or of what was before it. */
 export interface LaterRun {
   transcript: Transcript
-  stated: Stated[]
   key: string
   all: ModelTotal[]
   /** The part that the run itself used. */
@@ -63,7 +52,6 @@ export const newFileGroup = (
   given: Pick<FileGroup, 'owners' | 'scan' | 'sources' | 'isShared' | 'onSkipped'>,
 ): FileGroup => ({
   ...given,
-  file: null,
   cursor: { line: 0, item: 0, items: new Map(), left: 0 },
   ...{ transcripts: new Map(), askedBy: new Map(), requests: new Map(), origins: new Map() },
   ...{ totals: new Set(), laterRuns: [] },
@@ -74,9 +62,6 @@ export class SourceFile {
   readonly unreadable: Unreadable[] = []
   /** All of them; `unreadable` lists the first 10,000. */
   unreadableCount = 0
-  readonly messages = new Map<string, ApiMessage>()
-  /** Totals that its results state, by session. */
-  readonly stated = new Map<string, Stated>()
   readonly limits = createLimits()
 
   constructor(
@@ -85,7 +70,6 @@ export class SourceFile {
     readonly group: FileGroup,
     readonly onBytes: (count: number) => void,
   ) {
-    group.file = this
     Object.assign(group.cursor, { line: 0, item: 0, items: new Map(), left: Number.POSITIVE_INFINITY })
   }
 
@@ -100,34 +84,17 @@ export class SourceFile {
     const { agent, group } = this
     return group.transcripts.getOrInsertComputed(agentId, () => new Transcript(agentId, agent, group))
   }
+}
 
-  /** Adds an API message to the usage of the file. A message of known id counts once: see `mergeMessage`. */
-  countMessage(message: ApiMessage): void {
-    if (message.tokens !== null) mergeMessage(this.messages, message, (created) => ({ ...created }))
-  }
-
-  /** Notes totals that the agent states for the whole session, by model, in its file and its transcript. */
-  noteStated(transcript: Transcript, totals: readonly ModelTotal[]): void {
-    for (const each of this.statedOf(transcript)) noteWhole(each, sumTotals(totals))
-  }
-
-  /**
-   * Notes the agent's own sum for a session that others may have started: sums of several are added. `cost` in picodollars,
-   * null for none. Where a file is older than another one, the larger sum counts.
-   */
-  noteSum(transcript: Transcript, tokens: MessageTokens, cost: bigint | null): void {
-    if (cost === null && isNothing(tokens)) return
-    const totals = [totalOf(null, tokens, cost)]
-    const key = `sum ${transcript.id}`
-    for (const { runs } of this.statedOf(transcript))
-      runs.set(key, { totals: largerTotals(runs.get(key)?.totals ?? null, totals) ?? totals, over: [] })
-  }
-
-  /** The statements of the agent about a session, in all of its files and in this one. */
-  statedOf(transcript: Transcript): Stated[] {
-    const stated = this.stated.getOrInsertComputed(transcript.id, () => ({ runs: new Map(), whole: null }))
-    return [transcript, stated]
-  }
+/**
+ * Notes the agent's own sum for a session that others may have started: sums of several are added. `cost` in picodollars,
+ * null for none. Where a file is older than another one, the larger sum counts.
+ */
+export function noteSum({ id, runs }: Transcript, tokens: MessageTokens, cost: bigint | null): void {
+  if (cost === null && isNothing(tokens)) return
+  const totals = [totalOf(null, tokens, cost)]
+  const key = `sum ${id}`
+  runs.set(key, { totals: largerTotals(runs.get(key)?.totals ?? null, totals) ?? totals, over: [] })
 }
 
 export const noTokens = (): MessageTokens => ({
@@ -136,18 +103,16 @@ export const noTokens = (): MessageTokens => ({
   cache_read: 0,
   cache_creation: 0,
   cache_creation_1h: 0,
-  reasoning: 0,
 })
 
-const CALL_KINDS = ['input', 'output', 'read', 'written', 'reasoning'] as const
+const CALL_KINDS = ['input', 'output', 'read', 'written'] as const
 type CallCounts = Partial<Record<(typeof CALL_KINDS)[number], unknown>>
 
 /** The tokens of a call by an agent's counts, `read` and `written` of the cache. `isInclusive`: the input includes the cache. */
 export function tokensOfCall(counts: CallCounts, isInclusive: boolean): MessageTokens {
   const [cache_read, cache_creation] = [countOf(counts.read), countOf(counts.written)]
   const input = Math.max(0, countOf(counts.input) - (isInclusive ? cache_read + cache_creation : 0))
-  const [output, reasoning] = [countOf(counts.output), countOf(counts.reasoning)]
-  return { ...noTokens(), input, output, cache_read, cache_creation, reasoning }
+  return { ...noTokens(), input, output: countOf(counts.output), cache_read, cache_creation }
 }
 
 /** The same by the names of its counts, apart by blanks and in the order of `CALL_KINDS`; null without any usage. */
@@ -166,41 +131,14 @@ export function tokensBy(names: string, isInclusive: boolean) {
 export const isNothing = (tokens: MessageTokens): boolean =>
   Object.values(tokens).every((count) => count === 0)
 
-/** The tokens of the file by model: of its messages, and what its results state beyond them; `unknown` without a model. */
-export function usageOf(file: SourceFile): Usage {
-  const sums = new Map<string, MessageTokens>()
-  const add = (model: string | null, tokens: MessageTokens) => {
-    const name = model ?? 'unknown'
-    sums.set(name, addTokens(sums.get(name) ?? noTokens(), tokens))
-  }
-  const counted: ModelTotal[] = []
-  for (const { model, tokens } of file.messages.values()) {
-    if (tokens === null) continue
-    add(model, tokens)
-    counted.push({ model, tokens: countsOf(tokens), cost: null })
-  }
-  const stated = [...file.stated.values()].flatMap(({ runs, whole }) =>
-    statedTotals(
-      [...runs].map(([id, run]) => ({ id, ...run })),
-      whole,
-    ),
-  )
-  for (const { model, tokens } of unattributedTotals(sumTotals(stated), sumTotals(counted))) {
-    const [input, output, cache_read, cache_creation, cache_creation_1h] = tokens
-    add(model, { ...noTokens(), input, output, cache_read, cache_creation, cache_creation_1h })
-  }
-  return Object.fromEntries([...sums].sort(([a], [b]) => compareText(a, b)))
-}
-
 /** Adds to the first, or takes away from it, and returns it. */
 export function addTokens(sum: MessageTokens, tokens: MessageTokens, sign: 1 | -1 = 1): MessageTokens {
   for (const kind of KINDS) sum[kind] += sign * tokens[kind]
   return sum
 }
 
-const KINDS = ['input', 'output', 'cache_read', 'cache_creation', 'cache_creation_1h', 'reasoning'] as const
+const KINDS = ['input', 'output', 'cache_read', 'cache_creation', 'cache_creation_1h'] as const
 
-/** Returns the tokens of parts: reasoning is part of the output. */
 export const countsOf = (tokens: MessageTokens): ModelTotal['tokens'] => [
   tokens.input,
   tokens.output,

@@ -1,14 +1,10 @@
 import type { FoundSecret } from '../../detection/secrets.ts'
 import type { DangerousAction } from '../../records/fragments.ts'
-import type { CallNotes } from '../../records/session.ts'
-import type { PricedTokens } from '../../scoring/prices.ts'
+import type { CallNotes, Tokens } from '../../records/session.ts'
 import type { CallEffects } from './tool-effects.ts'
 
-/** `input` excludes cached tokens, `output` includes `reasoning`, `cache_creation` includes `cache_creation_1h`. */
-export type MessageTokens = Required<Omit<PricedTokens, 'cache_creation_1h'>> & {
-  cache_creation_1h: number
-  reasoning: number
-}
+/** `input` excludes cached tokens, `output` includes reasoning, `cache_creation` includes `cache_creation_1h`. */
+export type MessageTokens = Required<Tokens>
 
 /** One response message of a model's API. `mergeMessage` merges the lines that repeat it. */
 export interface ApiMessage {
@@ -31,21 +27,10 @@ const tokenTotal = (tokens: MessageTokens | null): number =>
   tokens === null ? -1 : tokens.input + tokens.output + tokens.cache_read + tokens.cache_creation
 
 /**
- * Finds the entry of the same API message in an index, or adds one. The id alone decides: a sidechain repeats its parent's
- * messages under new request ids, and the lines of stream-json have none. The larger token total is kept: the first line of
- * a message has the counts of the start of the stream.
+ * Adds to a message what a line says that repeats it. The larger token total is kept: the first line of a message has the
+ * counts of the start of the stream.
  */
-export function mergeMessage<Kept extends ApiMessage>(
-  index: Map<string, Kept>,
-  message: ApiMessage,
-  create: (message: ApiMessage) => Kept,
-): Kept {
-  const same = index.get(message.id)
-  if (same === undefined) {
-    const created = create(message)
-    index.set(message.id, created)
-    return created
-  }
+export function mergeMessage(same: ApiMessage, message: ApiMessage): void {
   if (tokenTotal(message.tokens) > tokenTotal(same.tokens)) {
     same.tokens = message.tokens
     same.model = message.model ?? same.model
@@ -56,7 +41,6 @@ export function mergeMessage<Kept extends ApiMessage>(
   same.model ??= message.model
   same.searches = Math.max(same.searches ?? 0, message.searches ?? 0)
   same.request ??= message.request ?? null
-  return same
 }
 
 export interface ToolCall {

@@ -53,12 +53,17 @@ function noteFolder(folders: Transcript['folders'], folder: string, at: string):
 export const byFirstUse = (folders: Transcript['folders']): string[] =>
   [...folders].sort(([a, at], [b, bt]) => compareText(at, bt) || compareText(a, b)).map(([folder]) => folder)
 
-const newTurn = (key: string, role: Turn['role'], at: string | null, position: number): Turn => ({
-  id: fragmentId(`${role} ${key}`),
-  role,
+const newTurn = (
+  key: string,
+  at: string | null,
+  position: number,
+  message: ApiMessage | null = null,
+): Turn => ({
+  id: fragmentId(`${message === null ? 'user' : 'assistant'} ${key}`),
+  role: message === null ? 'user' : 'assistant',
   at,
   position,
-  message: null,
+  message,
   content: '',
   contentCut: 0,
 })
@@ -74,8 +79,6 @@ export interface Shared {
   /** The position in the current file. */
   cursor: Cursor
   owners: LineOwners
-  /** The current file, whose usage its messages are. */
-  file: { countMessage(message: ApiMessage): void } | null
 }
 
 /**
@@ -109,7 +112,8 @@ export class Transcript {
   isFork = false
   /** The prompts by a key of their line. */
   readonly prompts = new Map<string, Turn>()
-  readonly messages = new Map<string, ApiMessage & { turn: Turn }>()
+  /** The answers by the message's id. */
+  readonly messages = new Map<string, Turn>()
   readonly calls = new Map<string, { call: ToolCall; turn: Turn }>()
   /** The results by call id. `searches`: web searches that the result reports. */
   readonly results = new Map<string, { ok: boolean; searches: number }>()
@@ -153,7 +157,7 @@ export class Transcript {
   /** Adds a prompt of the user, unless its id is known. `key`: that of its turn; of several the earliest one's counts. */
   addPrompt(id: string, at: string | null, text: string, key = id): void {
     const position = this.nextPosition()
-    const turn = newTurn(key, 'user', at, position)
+    const turn = newTurn(key, at, position)
     const prompt = this.prompts.get(id)
     if (prompt === undefined) {
       this.prompts.set(id, turn)
@@ -183,16 +187,15 @@ export class Transcript {
     this.scan(text, { turn, where: turn.role === 'user' ? 'a prompt' : 'an answer' })
   }
 
-  /** Adds an API message, also to the usage of the file, and returns its turn: the existing one if the message is known. */
+  /**
+   * Adds an API message and returns its turn: the existing one if the message is known. The id alone decides: a sidechain repeats
+   * its parent's messages under new request ids, and the lines of stream-json have none.
+   */
   addMessage(message: ApiMessage, at: string | null): Turn {
-    this.shared.file?.countMessage(message)
     const position = this.nextPosition()
-    const { turn } = mergeMessage(this.messages, message, (created) => {
-      const turn = newTurn(message.id, 'assistant', at, position)
-      const storedMessage = { ...created, turn }
-      turn.message = storedMessage
-      return storedMessage
-    })
+    const created = () => newTurn(message.id, at, position, { ...message })
+    const turn = this.messages.getOrInsertComputed(message.id, created)
+    if (turn.message !== null) mergeMessage(turn.message, message)
     if (isEarlier(at, turn.at)) turn.at = at
     turn.position = Math.max(turn.position, position)
     return turn

@@ -10,7 +10,14 @@ import {
   valueAt,
 } from '../../transcript/json.ts'
 import { jsonAt, messagesIn, readJsonDocument } from '../../transcript/json-lines.ts'
-import { addTokens, noTokens, reportedCost, type SourceFile, tokensBy } from '../../transcript/source-file.ts'
+import {
+  addTokens,
+  noTokens,
+  noteSum,
+  reportedCost,
+  type SourceFile,
+  tokensBy,
+} from '../../transcript/source-file.ts'
 import type { Transcript } from '../../transcript/transcript.ts'
 import { readResponse, readUserContent } from '../claude-content.ts'
 
@@ -25,7 +32,7 @@ export async function readClineSession(file: SourceFile, sessionId: string): Pro
   const messagesOf = messagesIn((document) => {
     transcript.noteContext(startedAt, textOf(session.cwd) ?? textOf(session.workspace_root))
     const messages = listOf(document.messages)
-    noteUsed(file, transcript, messages.map(objectOf), objectOf(valueAt(session, 'metadata', 'usage')))
+    noteUsed(transcript, messages.map(objectOf), objectOf(valueAt(session, 'metadata', 'usage')))
     return messages.slice(messages.findLastIndex(isOfTask) + 1)
   })
   const times = new Set<unknown>()
@@ -35,15 +42,15 @@ export async function readClineSession(file: SourceFile, sessionId: string): Pro
 }
 
 /** The session's own sum: of its messages and of those that were compacted, or what is noted of it. */
-function noteUsed(file: SourceFile, transcript: Transcript, messages: readonly Json[], noted: Json): void {
+function noteUsed(transcript: Transcript, messages: readonly Json[], noted: Json): void {
   const sum = { tokens: noTokens(), dollars: 0 }
   for (const { metrics, metadata } of messages)
     for (const used of [objectOf(metrics), objectOf(valueAt(metadata, 'usageBefore'))]) {
       addTokens(sum.tokens, tokensOf(used))
       sum.dollars += typeof used.cost === 'number' ? used.cost : 0
     }
-  file.noteSum(transcript, sum.tokens, reportedCost(sum.dollars))
-  file.noteSum(transcript, tokensOf(noted), reportedCost(noted.totalCost))
+  noteSum(transcript, sum.tokens, reportedCost(sum.dollars))
+  noteSum(transcript, tokensOf(noted), reportedCost(noted.totalCost))
 }
 
 /** The input of a call includes the cache. */

@@ -16,7 +16,7 @@ import {
   valueAt,
 } from '../../transcript/json.ts'
 import { type SourceFile, totalOf } from '../../transcript/source-file.ts'
-import type { Transcript } from '../../transcript/transcript.ts'
+import { noteWhole, type Transcript } from '../../transcript/transcript.ts'
 import { claudeTokens } from '../claude-usage.ts'
 import type { Format } from '../format.ts'
 
@@ -83,7 +83,7 @@ function readThread(file: SourceFile, row: Row, thread: Json): void {
   readMessages(transcript, thread, model, at)
   const total = claudeTokens(thread.cumulative_token_usage)
   if (total !== null && total.input + total.output + total.cache_read > 0)
-    file.noteStated(transcript, [totalOf(model, total)])
+    noteWhole(transcript, [totalOf(model, total)])
 }
 
 function readMessages(transcript: Transcript, thread: Json, model: string | null, at: string | null): void {

@@ -46,13 +46,14 @@ async function readAmp(file: SourceFile, sessionId: string): Promise<void> {
 function readLedger(transcript: Transcript, events: readonly Json[]): void {
   for (const [message, own] of Map.groupBy(events, ({ toMessageId }) => `${toMessageId}`)) {
     const call = transcript.messages.get(message)
-    const same = own.find(({ tokens }) => countOf(objectOf(tokens).output) === call?.tokens?.output) ?? own[0]
+    const same =
+      own.find(({ tokens }) => countOf(objectOf(tokens).output) === call?.message?.tokens?.output) ?? own[0]
     for (const event of own) {
       const at = timeOf(event.timestamp)
       transcript.noteContext(at)
       const id = call !== undefined && event === same ? message : `ledger ${event.id}`
       const tokens = ledgerTokens(objectOf(event.tokens))
-      transcript.addMessage({ id, model: textOf(event.model), tokens }, call?.turn.at ?? at)
+      transcript.addMessage({ id, model: textOf(event.model), tokens }, call?.at ?? at)
     }
   }
 }

@@ -21,7 +21,7 @@ import type { ApiMessage } from '../../transcript/transcript-model.ts'
 
 const TABLE = 'assistant_usage_events'
 /** In the order of `tokensBy`. */
-const COUNTS = 'input_tokens output_tokens cache_read_tokens cache_write_tokens reasoning_tokens'
+const COUNTS = 'input_tokens output_tokens cache_read_tokens cache_write_tokens'
 const COLUMNS = [
   ...COUNTS.split(' '),
   ...['id', 'session_id', 'model', 'copilot_usage_model', 'total_nano_aiu', 'agent_id'],

@@ -1,12 +1,13 @@
 import { join } from 'node:path'
 import { addMonths } from '../../../../base/dates.ts'
+import { sumTotals } from '../../../fragments/totals.ts'
 import { notesFrom, vendorNotes } from '../../../records/call-notes.ts'
 import type { ModelTotal } from '../../../records/fragments.ts'
 import { isObject, type Json, objectOf, objectsIn, parseJson, textOf, timeOf } from '../../transcript/json.ts'
 import { readJsonLines } from '../../transcript/json-lines.ts'
 import type { Limits } from '../../transcript/limits.ts'
 import { type SourceFile, tokensBy, totalOf } from '../../transcript/source-file.ts'
-import type { Transcript } from '../../transcript/transcript.ts'
+import { noteWhole, type Transcript } from '../../transcript/transcript.ts'
 import type { Turn } from '../../transcript/transcript-model.ts'
 import { type Format, idIn, textIn } from '../format.ts'
 import { COPILOT_DATABASE, callsBeside, creditCost, type StoredCall } from './copilot-store.ts'
@@ -50,7 +51,7 @@ async function readCopilot(file: SourceFile, sessionId: string): Promise<void> {
     transcript.addMessage(call, at)
   }
   if (!state.isRecorded && !state.hasStored)
-    file.noteStated(transcript, [...state.sums.before, ...state.sums.current])
+    noteWhole(transcript, sumTotals([...state.sums.before, ...state.sums.current]))
 }
 
 /** Leaves the store's calls that are older than the first usage record, by more than the two are written apart. */
@@ -122,14 +123,14 @@ function readUsage({ transcript }: State, usage: Json, id: string, at: string | 
   transcript.addMessage({ id: request ?? id, model, tokens, cost, request, notes }, at)
 }
 
-/** Copilot counts the cache in the input, and reasoning in the output. */
-const tokensOf = tokensBy('inputTokens outputTokens cacheReadTokens cacheWriteTokens reasoningTokens', true)
+/** Copilot counts the cache in the input. */
+const tokensOf = tokensBy('inputTokens outputTokens cacheReadTokens cacheWriteTokens', true)
 
 function readMessage(state: State, data: Json, id: string, at: string | null): void {
   const { transcript } = state
   const callId = textOf(data.apiCallId)
   const message = { id: callId ?? textOf(data.messageId) ?? id, model: textOf(data.model), tokens: null }
-  const known = transcript.messages.get(callId ?? '')?.turn ?? pairedTurn(state, data, at)
+  const known = transcript.messages.get(callId ?? '') ?? pairedTurn(state, data, at)
   const turn = known ?? transcript.addMessage(message, at)
   state.turn = turn
   const texts = [data.reasoningText, data.content].flatMap((text) => textOf(text) ?? [])

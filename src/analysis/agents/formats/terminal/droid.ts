@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { blockText, isObject, type Json, listOf, objectOf, textOf, timeOf } from '../../transcript/json.ts'
 import { jsonAt, readJsonLines } from '../../transcript/json-lines.ts'
 import { isNothing, type SourceFile, tokensBy, totalOf } from '../../transcript/source-file.ts'
-import type { Transcript } from '../../transcript/transcript.ts'
+import { noteWhole, type Transcript } from '../../transcript/transcript.ts'
 import { readResponse, readUserContent } from '../claude-content.ts'
 import { type Format, idIn } from '../format.ts'
 
@@ -17,7 +17,7 @@ async function readDroid(file: SourceFile, sessionId: string): Promise<void> {
   const model = modelOf(settings.model)
   await readJsonLines(file, (entry) => readEntry(transcript, entry, model))
   const tokens = tokensOf(settings.tokenUsage)
-  if (tokens !== null && !isNothing(tokens)) file.noteStated(transcript, [totalOf(model, tokens)])
+  if (tokens !== null && !isNothing(tokens)) noteWhole(transcript, [totalOf(model, tokens)])
 }
 
 const tokensOf = tokensBy('inputTokens outputTokens cacheReadTokens cacheCreationTokens', false)

@@ -14,7 +14,7 @@ import {
   valueAt,
 } from '../../transcript/json.ts'
 import { reportedCost, type SourceFile, tokensBy, totalOf } from '../../transcript/source-file.ts'
-import type { Transcript } from '../../transcript/transcript.ts'
+import { noteWhole, type Transcript } from '../../transcript/transcript.ts'
 import type { Turn } from '../../transcript/transcript-model.ts'
 import type { Format } from '../format.ts'
 
@@ -48,7 +48,7 @@ const GOOSE_DATABASE: DatabaseReader = {
       const session = sessions.get(message.session_id)
       if (session !== undefined) readMessageRow(file, session, message)
     })
-    for (const session of sessions.values()) endSession(file, session)
+    for (const session of sessions.values()) endSession(session)
   },
 }
 
@@ -99,11 +99,11 @@ function readMessageRow(file: SourceFile, { transcript, model, calls }: Session,
   else file.noteUnreadable(1, `message ${message.id}: not a JSON array, or too large`)
 }
 
-function endSession(file: SourceFile, { transcript, row, model, ledger, calls }: Session): void {
+function endSession({ transcript, row, model, ledger, calls }: Session): void {
   for (const call of calls) noteCall(transcript, call, model)
   const tokens = sumOf(row)
   if (ledger.length === 0 && tokens.input + tokens.output > 0)
-    file.noteStated(transcript, [totalOf(model, tokens, reportedCost(row.accumulated_cost))])
+    noteWhole(transcript, [totalOf(model, tokens, reportedCost(row.accumulated_cost))])
 }
 
 const keyOf = ({ created_timestamp, model, input_tokens, output_tokens, cache_read_tokens }: Row): string =>

@@ -47,15 +47,10 @@ async function readKimiCli(file: SourceFile, sessionId: string): Promise<void> {
   transcript.noteContext(null, folderOf(join(session, '..', '..', '..', 'kimi.json'), folder))
   const state: State = newState(transcript, agent !== undefined)
   await readJsonLines(file, (line) => {
-    const at = timeIn(line)
     const message = objectOf(line.message)
     if (message.type === undefined) return line.type === 'metadata' ? undefined : 'no message'
-    if (transcript.isCopied(`kimi ${Bun.hash(JSON.stringify(line))}`)) {
-      const tokens = tokensOf(valueAt(message, 'payload', 'token_usage'))
-      if (tokens !== null) file.countMessage({ id: idOf(objectOf(message.payload), at), model: null, tokens })
-      return undefined
-    }
-    return readMessage(state, message, at)
+    const isCopied = transcript.isCopied(`kimi ${Bun.hash(JSON.stringify(line))}`)
+    return isCopied ? undefined : readMessage(state, message, timeIn(line))
   })
   endStep(state)
 }

@@ -10,8 +10,7 @@ import { type Format, textIn } from '../format.ts'
 // of the session. An answer of the model is a step: its texts and calls name it, and its usage is written while it lasts. A
 // fork begins with a copy of the session that its state names, up to the record `forked`.
 
-const newState = (file: SourceFile, transcript: Transcript) => ({
-  file,
+const newState = (transcript: Transcript) => ({
   /** The session that the lines are of: its own, or that of the copy. */
   transcript,
   /** The model of the last request, whose usage names only the user's word for it. */
@@ -32,7 +31,7 @@ async function readKimi(file: SourceFile, sessionId: string): Promise<void> {
   own.isFork = from !== null
   for (const transcript of [own, copied])
     transcript.noteContext(null, textOf(session.cwd) ?? textOf(session.workDir))
-  const state = newState(file, copied)
+  const state = newState(copied)
   await readJsonLines(file, (line) => {
     if (line.type === 'forked') state.transcript = own
     return readRecord(state, line)
@@ -105,7 +104,7 @@ const tokensOf = tokensBy('inputOther output inputCacheRead inputCacheCreation',
 
 /** The usage of a step, or of a call beside the conversation, as for a compaction. */
 function readUsage(state: State, line: Json, at: string | null): void {
-  const { file, transcript, step, model } = state
+  const { transcript, step, model } = state
   const tokens = tokensOf(objectOf(line.usage))
   const isOfStep = line.usageScope === 'turn' && step !== null
   const message: ApiMessage = {
@@ -117,12 +116,10 @@ function readUsage(state: State, line: Json, at: string | null): void {
   const isCopied = isOfStep
     ? step.isCopied
     : transcript.isCopied(`kimi usage ${at} ${JSON.stringify(tokens)}`)
-  if (isCopied) file.countMessage(message)
-  else {
-    transcript.noteContext(at)
-    const turn = transcript.addMessage(message, at)
-    if (isOfStep) step.turn = turn
-  }
+  if (isCopied) return
+  transcript.noteContext(at)
+  const turn = transcript.addMessage(message, at)
+  if (isOfStep) step.turn = turn
 }
 
 export const KIMI: Format = {

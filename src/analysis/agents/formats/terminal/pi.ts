@@ -48,20 +48,19 @@ function readEntry(state: State, entry: Json): undefined {
   const id = textOf(entry.id) ?? `${entry.type} ${at}`
   const message = entry.type === 'message' ? objectOf(entry.message) : {}
   if (message.role === 'assistant') state.model = textOf(message.model) ?? state.model
-  const calls = callsOf(entry, message, id, state.model)
-  if (entry.type === 'session_info') state.transcript.title = textOf(entry.name) ?? state.transcript.title
-  else if (transcript === null || (at !== null && transcript.isCopied(`${keyOf(message, id)} ${at}`))) {
-    for (const call of calls) file.countMessage(call)
-  } else {
-    transcript.noteContext(at, isOlder ? from.cwd : null)
-    let turn: Turn | null = null
-    for (const { agent = null, ...call } of calls) {
-      turn = transcript.addMessage(call, at)
-      if (agent !== null) noteCallOf(state, transcript, agent, call.id)
-    }
-    if (entry.type === 'compaction') transcript.addEvent('compaction', id, at)
-    readMessage(transcript, message, turn, id, at)
+  if (entry.type === 'session_info') {
+    state.transcript.title = textOf(entry.name) ?? state.transcript.title
+    return
   }
+  if (transcript === null || (at !== null && transcript.isCopied(`${keyOf(message, id)} ${at}`))) return
+  transcript.noteContext(at, isOlder ? from.cwd : null)
+  let turn: Turn | null = null
+  for (const { agent = null, ...call } of callsOf(entry, message, id, state.model)) {
+    turn = transcript.addMessage(call, at)
+    if (agent !== null) noteCallOf(state, transcript, agent, call.id)
+  }
+  if (entry.type === 'compaction') transcript.addEvent('compaction', id, at)
+  readMessage(transcript, message, turn, id, at)
 }
 
 /** Notes the call that stands for a sub-agent, whose file may also be the one of a session of its own. */

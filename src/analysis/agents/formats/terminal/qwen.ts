@@ -139,7 +139,6 @@ function readResult(transcript: Transcript, response: Json, line: Json): void {
 const EVENT_COUNTS = {
   prompt: 'input',
   candidates: 'output',
-  thoughts: 'thoughts',
   cachedContent: 'cached_content',
   total: 'total',
 } as const
@@ -149,7 +148,7 @@ function tokensOf(count: (kind: keyof typeof EVENT_COUNTS) => unknown): MessageT
   const input = countOf(count('prompt'))
   const output = Math.max(countOf(count('candidates')), countOf(count('total')) - input)
   const read = Math.min(input, countOf(count('cachedContent')))
-  return tokensOfCall({ input, output, read, reasoning: count('thoughts') }, true)
+  return tokensOfCall({ input, output, read }, true)
 }
 
 const keyOf = ({ input, output, cache_read }: MessageTokens): string => `${input} ${output} ${cache_read}`
