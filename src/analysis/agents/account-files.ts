@@ -7,9 +7,7 @@ import { limitRecords } from './transcript/limits.ts'
 
 // Files of agents with what an account may use. They hold more, also what is secret: nothing else is taken from them.
 
-const NAMES = new Map([['.claude.json', 'claude-code']])
-const formatOf = (path: string) =>
-  FORMATS.find(({ name, account }) => account && name === NAMES.get(basename(path)))
+const formatOf = (path: string) => FORMATS.find(({ account }) => account?.name === basename(path))
 
 export const isAccount = (path: string): boolean => formatOf(path) !== undefined
 

@@ -15,7 +15,9 @@ import { copyText } from './transcript/json.ts'
 // Finds the files with sessions below the given paths, and groups those that must be read together.
 
 /** A file before it is read. Its session id may be that of its folder. */
-export interface Source extends OrderedFile {
+export interface Source extends HeadFacts {
+  path: string
+  bytes: number
   format: Format
   /** True for a sub-agent's file: its session is that of its folder, whatever session ids its lines contain. */
   sessionFromFolder: boolean
@@ -155,7 +157,7 @@ function formatKnown(look: Look | undefined): DetectedFormat | undefined {
 function withFolder(
   path: string,
   detected: Extract<DetectedFormat, { kind: 'sessions' }>,
-): Omit<Source, 'path' | 'bytes' | 'look' | 'ids'> {
+): HeadFacts & Pick<Source, 'format' | 'sessionFromFolder'> {
   const format = formatNamed(detected.format)
   const id = format.idOfFolder?.(path) ?? null
   return { ...detected, format, sessionId: id ?? detected.sessionId, sessionFromFolder: id !== null }
@@ -244,14 +246,8 @@ function* idsIn(bytes: Buffer, keys: NonNullable<Format['keys']>): Generator<str
 
 // The order in which files are read: copies of another file's lines come after these.
 
-interface OrderedFile extends HeadFacts {
-  path: string
-  bytes: number
-  ids: readonly string[]
-}
-
 /** A file may begin with a copy of another: a sub-agent's of its parent's, a fork's of the session that it names. */
-function sortedByOrigin<File extends OrderedFile>(group: readonly File[]): File[] {
+function sortedByOrigin(group: readonly Source[]): Source[] {
   const depths = new Map<string | null, number>()
   const depthOf = (id: string | null): number => {
     const known = depths.get(id)
@@ -276,7 +272,7 @@ function sortedByOrigin<File extends OrderedFile>(group: readonly File[]): File[
  * Sorts groups, each sorted by origin. A resumed session starts with a copy of the original: of two groups with the same start
  * the original is the one that is not in the background, else the shorter.
  */
-const inOrder = <File extends OrderedFile>(groups: readonly File[][]): File[][] =>
+const inOrder = (groups: readonly Source[][]): Source[][] =>
   groups
     .map(orderOf)
     .sort(
@@ -289,7 +285,7 @@ const inOrder = <File extends OrderedFile>(groups: readonly File[][]): File[][] 
     .map(({ group }) => group)
 
 /** The groups are sorted by these fields. The first times in a fork's file are those of a session that it names. */
-const orderOf = <File extends OrderedFile>(group: File[]) => {
+const orderOf = (group: Source[]) => {
   const first = group.filter(({ ids }) => ids.length <= (group[0]?.ids.length ?? 0))
   return {
     group,

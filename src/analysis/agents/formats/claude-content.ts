@@ -1,4 +1,5 @@
-import { blockText, countOf, type Json, listOf, objectOf, textOf, valueAt } from '../transcript/json.ts'
+import { blockText } from '../transcript/contents.ts'
+import { countOf, type Json, listOf, objectOf, textOf, valueAt } from '../transcript/json.ts'
 import type { Transcript } from '../transcript/transcript.ts'
 import type { Turn } from '../transcript/transcript-model.ts'
 import { addedKeysOfResult } from '../transcript/written-lines.ts'

@@ -1,4 +1,5 @@
-import { type Json, textOf, timeOf, valueAt } from '../transcript/json.ts'
+import { timeOf } from '../transcript/contents.ts'
+import { type Json, textOf, valueAt } from '../transcript/json.ts'
 import type { SourceFile } from '../transcript/source-file.ts'
 import type { Transcript } from '../transcript/transcript.ts'
 

@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises'
-import { type Json, objectOf, textOf, timeOf, timeOfUuid7 } from '../transcript/json.ts'
+import { timeOf, timeOfUuid7 } from '../transcript/contents.ts'
+import { type Json, objectOf, textOf } from '../transcript/json.ts'
 import { readJsonLines } from '../transcript/json-lines.ts'
 import type { SourceFile } from '../transcript/source-file.ts'
 import type { Transcript } from '../transcript/transcript.ts'

@@ -1,18 +1,9 @@
 import { notesFrom, vendorNotes } from '../../records/call-notes.ts'
 import type { CallNotes } from '../../records/session.ts'
 import { tierOf } from '../../scoring/price-tiers.ts'
+import { blockText, objectsIn, timeOf } from '../transcript/contents.ts'
 import { unsandboxedMode } from '../transcript/dangerous-calls.ts'
-import {
-  blockText,
-  isObject,
-  type Json,
-  listOf,
-  objectOf,
-  objectsIn,
-  textOf,
-  timeOf,
-  valueAt,
-} from '../transcript/json.ts'
+import { isObject, type Json, listOf, objectOf, textOf, valueAt } from '../transcript/json.ts'
 import { readJsonLines } from '../transcript/json-lines.ts'
 import type { StatedLimit } from '../transcript/limits.ts'
 import type { SourceFile } from '../transcript/source-file.ts'

@@ -1,19 +1,8 @@
 import { basename, dirname, join } from 'node:path'
 import { isTool } from '../../scoring/tool-names.ts'
 import { readText } from '../git/regular-file.ts'
-import {
-  blockText,
-  countOf,
-  isObject,
-  type Json,
-  listOf,
-  objectOf,
-  objectsIn,
-  textOf,
-  textsIn,
-  timeOf,
-  valueAt,
-} from '../transcript/json.ts'
+import { blockText, objectsIn, textsIn, timeOf } from '../transcript/contents.ts'
+import { countOf, isObject, type Json, listOf, objectOf, textOf, valueAt } from '../transcript/json.ts'
 import { jsonAt, messagesIn, readJsonDocument, readJsonLines } from '../transcript/json-lines.ts'
 import { type SourceFile, tokensOfCall } from '../transcript/source-file.ts'
 import type { Transcript } from '../transcript/transcript.ts'

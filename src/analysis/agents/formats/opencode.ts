@@ -1,16 +1,7 @@
 import { notesFrom, vendorNotes } from '../../records/call-notes.ts'
 import { isTool } from '../../scoring/tool-names.ts'
-import {
-  countOf,
-  isObject,
-  type Json,
-  listOf,
-  objectOf,
-  objectsIn,
-  textOf,
-  timeOf,
-  valueAt,
-} from '../transcript/json.ts'
+import { objectsIn, timeOf } from '../transcript/contents.ts'
+import { countOf, isObject, type Json, listOf, objectOf, textOf, valueAt } from '../transcript/json.ts'
 import {
   addTokens,
   noTokens,

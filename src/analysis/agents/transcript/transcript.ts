@@ -8,8 +8,9 @@ import {
   type ModeFragment,
   type ModelTotal,
 } from '../../records/fragments.ts'
+import { textsIn } from './contents.ts'
 import { dangerousActionsOf, sensitiveEdits } from './dangerous-calls.ts'
-import { objectOf, textOf, textsIn } from './json.ts'
+import { objectOf, textOf } from './json.ts'
 import type { LineOwners } from './line-owners.ts'
 import { effectsOf, withChangedFiles } from './tool-effects.ts'
 import {

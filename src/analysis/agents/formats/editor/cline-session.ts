@@ -1,14 +1,6 @@
 import { vendorNotes } from '../../../records/call-notes.ts'
-import {
-  blockText,
-  type Json,
-  listOf,
-  objectOf,
-  parseJson,
-  textOf,
-  timeOf,
-  valueAt,
-} from '../../transcript/json.ts'
+import { blockText, timeOf } from '../../transcript/contents.ts'
+import { type Json, listOf, objectOf, parseJson, textOf, valueAt } from '../../transcript/json.ts'
 import { jsonAt, messagesIn, readJsonDocument } from '../../transcript/json-lines.ts'
 import {
   addTokens,
@@ -27,19 +19,23 @@ import { readResponse, readUserContent } from '../claude-content.ts'
 export async function readClineSession(file: SourceFile, sessionId: string): Promise<void> {
   const transcript = file.transcriptOf(sessionId)
   const session = objectOf(jsonAt(file.path.replace(/\.messages\.json$/, '.json'), file.group.onSkipped))
-  const startedAt = timeOf(session.started_at)
-  const model = textOf(session.model)
+  const state = newState(transcript, session)
   const messagesOf = messagesIn((document) => {
-    transcript.noteContext(startedAt, textOf(session.cwd) ?? textOf(session.workspace_root))
+    transcript.noteContext(state.startedAt, textOf(session.cwd) ?? textOf(session.workspace_root))
     const messages = listOf(document.messages)
     noteUsed(transcript, messages.map(objectOf), objectOf(valueAt(session, 'metadata', 'usage')))
     return messages.slice(messages.findLastIndex(isOfTask) + 1)
   })
-  const times = new Set<unknown>()
-  await readJsonDocument(file, messagesOf, (message, index) =>
-    readMessage(transcript, message, { index, model, startedAt, times }),
-  )
+  await readJsonDocument(file, messagesOf, (message, index) => readMessage(state, message, index))
 }
+
+const newState = (transcript: Transcript, session: Json) => ({
+  transcript,
+  startedAt: timeOf(session.started_at),
+  model: textOf(session.model),
+  /** Times of answers. */
+  times: new Set<unknown>(),
+})
 
 /** The session's own sum: of its messages and of those that were compacted, or what is noted of it. */
 function noteUsed(transcript: Transcript, messages: readonly Json[], noted: Json): void {
@@ -64,16 +60,8 @@ const isOfTask = (message: unknown): boolean =>
   valueAt(message, 'modelInfo', 'provider') === 'unknown' ||
   blockText(objectOf(message).content).startsWith('Warning: this is a legacy conversation')
 
-function readMessage(
-  transcript: Transcript,
-  message: Json,
-  {
-    index,
-    model,
-    startedAt,
-    times,
-  }: { index: number; model: string | null; startedAt: string | null; times: Set<unknown> },
-): undefined {
+function readMessage(state: ReturnType<typeof newState>, message: Json, index: number): undefined {
+  const { transcript, model, startedAt, times } = state
   const at = timeOf(message.ts) ?? startedAt
   const id = textOf(message.id) ?? `message ${index}`
   transcript.noteContext(at)

@@ -1,16 +1,6 @@
 import { dirname, join } from 'node:path'
-import {
-  blockText,
-  countOf,
-  type Json,
-  listOf,
-  objectOf,
-  objectsIn,
-  parseJson,
-  textOf,
-  timeOf,
-  valueAt,
-} from '../../transcript/json.ts'
+import { blockText, objectsIn, timeOf } from '../../transcript/contents.ts'
+import { countOf, type Json, listOf, objectOf, parseJson, textOf, valueAt } from '../../transcript/json.ts'
 import { jsonAt, readJsonDocument } from '../../transcript/json-lines.ts'
 import { noTokens, reportedCost, type SourceFile, tokensBy } from '../../transcript/source-file.ts'
 import type { Turn } from '../../transcript/transcript-model.ts'

@@ -2,17 +2,9 @@ import { existsSync, readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { messageOf } from '../../../../base/errors.ts'
+import { objectsIn, timeOf } from '../../transcript/contents.ts'
 import { type DatabaseReader, readRows, useDatabase, wholeText } from '../../transcript/database.ts'
-import {
-  isObject,
-  type Json,
-  objectOf,
-  objectsIn,
-  parseJson,
-  textOf,
-  timeOf,
-  valueAt,
-} from '../../transcript/json.ts'
+import { isObject, type Json, objectOf, parseJson, textOf, valueAt } from '../../transcript/json.ts'
 import { jsonAt } from '../../transcript/json-lines.ts'
 import { isNothing, type SourceFile, tokensBy } from '../../transcript/source-file.ts'
 import type { Transcript } from '../../transcript/transcript.ts'

@@ -2,19 +2,9 @@ import { join } from 'node:path'
 import { zstdDecompressSync } from 'node:zlib'
 import { codeOf } from '../../../../base/errors.ts'
 import { vendorNotes } from '../../../records/call-notes.ts'
+import { objectsIn, textsIn, timeOf } from '../../transcript/contents.ts'
 import { columnsOf, type DatabaseReader, type Row, readRows, wholeText } from '../../transcript/database.ts'
-import {
-  isObject,
-  type Json,
-  listOf,
-  objectOf,
-  objectsIn,
-  parseJson,
-  textOf,
-  textsIn,
-  timeOf,
-  valueAt,
-} from '../../transcript/json.ts'
+import { isObject, type Json, listOf, objectOf, parseJson, textOf, valueAt } from '../../transcript/json.ts'
 import { type SourceFile, totalOf } from '../../transcript/source-file.ts'
 import { noteWhole, type Transcript } from '../../transcript/transcript.ts'
 import { claudeTokens } from '../claude-usage.ts'

@@ -1,4 +1,5 @@
-import { blockText, isObject, type Json, objectOf, textOf, timeOf } from '../../transcript/json.ts'
+import { blockText, timeOf } from '../../transcript/contents.ts'
+import { isObject, type Json, objectOf, textOf } from '../../transcript/json.ts'
 import { type Limits, resetTime, type StatedLimit } from '../../transcript/limits.ts'
 import type { SourceFile } from '../../transcript/source-file.ts'
 import type { Transcript } from '../../transcript/transcript.ts'

@@ -1,4 +1,5 @@
-import { isObject, type Json, objectOf, textOf, timeOf } from '../../transcript/json.ts'
+import { timeOf } from '../../transcript/contents.ts'
+import { isObject, type Json, objectOf, textOf } from '../../transcript/json.ts'
 import type { Limits, StatedLimit } from '../../transcript/limits.ts'
 
 // Codex states the limits of a ChatGPT plan with each `token_count`.

@@ -1,17 +1,7 @@
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import {
-  blockText,
-  countOf,
-  type Json,
-  listOf,
-  objectOf,
-  objectsIn,
-  textOf,
-  textsIn,
-  timeOf,
-  valueAt,
-} from '../../transcript/json.ts'
+import { blockText, objectsIn, textsIn, timeOf } from '../../transcript/contents.ts'
+import { countOf, type Json, listOf, objectOf, textOf, valueAt } from '../../transcript/json.ts'
 import { messagesIn, readJsonDocument } from '../../transcript/json-lines.ts'
 import { type SourceFile, tokensBy } from '../../transcript/source-file.ts'
 import type { Transcript } from '../../transcript/transcript.ts'

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { picodollarsOf } from '../../../scoring/prices.ts'
+import { storedTime } from '../../transcript/contents.ts'
 import {
   type AgentDatabase,
   columnsOf,
@@ -10,7 +11,7 @@ import {
   useDatabase,
   wholeText,
 } from '../../transcript/database.ts'
-import { storedTime, textOf } from '../../transcript/json.ts'
+import { textOf } from '../../transcript/json.ts'
 import type { LineOwners } from '../../transcript/line-owners.ts'
 import { type SourceFile, tokensBy } from '../../transcript/source-file.ts'
 import type { ApiMessage } from '../../transcript/transcript-model.ts'

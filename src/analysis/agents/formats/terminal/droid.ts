@@ -1,5 +1,6 @@
 import { join } from 'node:path'
-import { blockText, isObject, type Json, listOf, objectOf, textOf, timeOf } from '../../transcript/json.ts'
+import { blockText, timeOf } from '../../transcript/contents.ts'
+import { isObject, type Json, listOf, objectOf, textOf } from '../../transcript/json.ts'
 import { jsonAt, readJsonLines } from '../../transcript/json-lines.ts'
 import { isNothing, type SourceFile, tokensBy, totalOf } from '../../transcript/source-file.ts'
 import { noteWhole, type Transcript } from '../../transcript/transcript.ts'

@@ -1,17 +1,8 @@
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import {
-  blockText,
-  isObject,
-  type Json,
-  objectOf,
-  objectsIn,
-  parseJson,
-  textOf,
-  textsIn,
-  timeOf,
-  valueAt,
-} from '../../transcript/json.ts'
+import type { EventFragment } from '../../../records/fragments.ts'
+import { blockText, objectsIn, textsIn, timeOf } from '../../transcript/contents.ts'
+import { isObject, type Json, objectOf, parseJson, textOf, valueAt } from '../../transcript/json.ts'
 import { jsonAt, readJsonLines } from '../../transcript/json-lines.ts'
 import { type SourceFile, tokensBy } from '../../transcript/source-file.ts'
 import type { Transcript } from '../../transcript/transcript.ts'
@@ -72,11 +63,19 @@ const tokensOf = tokensBy('input_other output input_cache_read input_cache_creat
 
 const idOf = ({ message_id }: Json, at: string | null): string => `kimi ${textOf(message_id) ?? at}`
 
+const EVENTS = new Map<unknown, EventFragment['type']>([
+  ['StepRetry', 'api_error'],
+  ['StepInterrupted', 'interruption'],
+  ['CompactionBegin', 'compaction'],
+])
+
 function readMessage(state: State, message: Json, at: string | null): undefined {
   const { transcript } = state
   const payload = objectOf(message.payload)
   const id = `${message.type} ${at}`
   transcript.noteContext(at)
+  const event = EVENTS.get(message.type)
+  if (event !== undefined) transcript.addEvent(event, id, at)
   switch (message.type) {
     case 'TurnBegin':
     case 'SteerInput': {
@@ -122,15 +121,6 @@ function readMessage(state: State, message: Json, at: string | null): undefined 
       break
     case 'ApprovalResponse':
       if (payload.response === 'reject') transcript.rejected.add(state.requests.get(payload.request_id) ?? '')
-      break
-    case 'StepRetry':
-      transcript.addEvent('api_error', id, at)
-      break
-    case 'StepInterrupted':
-      transcript.addEvent('interruption', id, at)
-      break
-    case 'CompactionBegin':
-      transcript.addEvent('compaction', id, at)
       break
     case 'SubagentEvent': {
       const key = payload.agent_id ?? payload.parent_tool_call_id ?? payload.task_tool_call_id

@@ -1,5 +1,6 @@
 import { dirname, join } from 'node:path'
-import { blockText, type Json, objectOf, textOf, textsIn, timeOf, valueAt } from '../../transcript/json.ts'
+import { blockText, textsIn, timeOf } from '../../transcript/contents.ts'
+import { type Json, objectOf, textOf, valueAt } from '../../transcript/json.ts'
 import { jsonAt, readJsonLines } from '../../transcript/json-lines.ts'
 import { isNothing, type SourceFile, tokensBy } from '../../transcript/source-file.ts'
 import type { Transcript } from '../../transcript/transcript.ts'

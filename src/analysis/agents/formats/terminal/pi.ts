@@ -1,15 +1,7 @@
 import { join } from 'node:path'
 import { vendorNotes } from '../../../records/call-notes.ts'
-import {
-  blockText,
-  isObject,
-  type Json,
-  objectOf,
-  objectsIn,
-  textOf,
-  textsIn,
-  timeOf,
-} from '../../transcript/json.ts'
+import { blockText, objectsIn, textsIn, timeOf } from '../../transcript/contents.ts'
+import { isObject, type Json, objectOf, textOf } from '../../transcript/json.ts'
 import { readJsonLines } from '../../transcript/json-lines.ts'
 import type { SourceFile } from '../../transcript/source-file.ts'
 import type { Transcript } from '../../transcript/transcript.ts'

@@ -1,17 +1,8 @@
 import { join } from 'node:path'
 import { notesFrom } from '../../../records/call-notes.ts'
 import { isTool } from '../../../scoring/tool-names.ts'
-import {
-  countOf,
-  isObject,
-  type Json,
-  objectOf,
-  objectsIn,
-  textOf,
-  textsIn,
-  timeOf,
-  valueAt,
-} from '../../transcript/json.ts'
+import { objectsIn, textsIn, timeOf } from '../../transcript/contents.ts'
+import { countOf, isObject, type Json, objectOf, textOf, valueAt } from '../../transcript/json.ts'
 import { readJsonLines } from '../../transcript/json-lines.ts'
 import { type SourceFile, tokensOfCall } from '../../transcript/source-file.ts'
 import type { Transcript } from '../../transcript/transcript.ts'
