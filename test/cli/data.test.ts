@@ -81,7 +81,7 @@ test('sync reads each API message once, names what it cannot read, and changes n
     path: join(transcripts, 'one.jsonl'),
     format: 'claude-code',
     sessions: ['sess_one'],
-    // of 200 tokens of input, 100 of output, 2,000 read from the cache and 20 written to it
+    // 200 tokens of input, 100 of output, 2,000 read from the cache, 20 written to it
     cost: 0.002775,
     unreadable: 1,
   })

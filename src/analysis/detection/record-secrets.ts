@@ -6,6 +6,7 @@ import {
   maskSecrets,
   newFindingSelection,
   type ScannedText,
+  type SecretPlace,
   secretFinding,
   withOmittedCount,
 } from './secrets.ts'
@@ -223,13 +224,7 @@ const FIELD_NAMES: Readonly<Record<string, string>> = {
   security_metadata: 'a finding',
 }
 
-interface Place {
-  where: string
-  file: string | null
-  turnNumber: number | null
-}
-
-function placeOf(record: SyncRecord, path: Path): Place {
+function placeOf(record: SyncRecord, path: Path): SecretPlace {
   const [field, index] = path
   const elsewhere = {
     where: FIELD_NAMES[String(field)] ?? `the field ${String(field)}`,

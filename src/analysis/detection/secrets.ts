@@ -4,7 +4,7 @@ import { isOfNoKind } from './assigned-secrets.ts'
 import { findEncoded } from './encoded-secrets.ts'
 import { fingerprintOf } from './fingerprint.ts'
 import { type LongWord, longWordsIn } from './long-words.ts'
-import { loadScanner, type RawFinding, type Scanner, TEXT_SEPARATOR } from './secret-rules.ts'
+import { loadScanner, type Scanner, TEXT_SEPARATOR } from './secret-rules.ts'
 
 /** The kind and position of a secret, without its text. Lines from 1. */
 export interface FoundSecret {
@@ -32,27 +32,20 @@ async function positionsIn(text: string): Promise<Position[]> {
   scanner ??= loadScanner().then(inPieces)
   const scan = await scanner
   const positions = new Map<string, Position>()
-  const fingerprintOnce = memoized(secretFingerprint)
+  // one secret may occur thousands of times in a text
+  const fingerprints = new Map<string, string>()
   const words = longWordsIn(text)
   for (const raw of [...(await scan(text, words)), ...(await findEncoded(text, words, scan))]) {
-    const key = `${raw.ruleId} ${raw.start}`
+    const { ruleId, title, secret, start, severity } = raw
+    const key = `${ruleId} ${start}`
+    const end = start + (raw.length ?? secret.length)
     // a secret that the end of a piece cuts is longer in the next piece
-    if ((positions.get(key)?.end ?? 0) < raw.start + (raw.length ?? raw.secret.length))
-      positions.set(key, withoutText(raw, fingerprintOnce))
+    if ((positions.get(key)?.end ?? 0) >= end) continue
+    const hash = () => secretFingerprint(ruleId, secret)
+    const fingerprint = fingerprints.getOrInsertComputed(`${ruleId} ${secret}`, hash)
+    positions.set(key, { ruleId, title, start, end, severity, fingerprint })
   }
   return withoutOverlaps([...positions.values()])
-}
-
-/** The function with its results kept, since one secret may occur thousands of times in a text. */
-function memoized(fingerprint: typeof secretFingerprint): typeof secretFingerprint {
-  const labelOf = new Map<string, string>()
-  return (ruleId, secret) =>
-    labelOf.getOrInsertComputed(`${ruleId} ${secret}`, () => fingerprint(ruleId, secret))
-}
-
-function withoutText(raw: RawFinding, fingerprint: typeof secretFingerprint): Position {
-  const { ruleId, title, secret, start, severity, length = secret.length } = raw
-  return { ruleId, title, start, end: start + length, severity, fingerprint: fingerprint(ruleId, secret) }
 }
 
 // Without salt, so that a secret has the same fingerprint on every machine. A token cannot be guessed from
@@ -141,20 +134,23 @@ export async function findSecretsInTexts<Scanned extends { text: string }>(
   return new Map([...positions].map(([scanned, inText]) => [scanned, withLines(scanned.text, inText)]))
 }
 
-/** The finding of a secret for a record. `where`: its origin in words, such as `a prompt`. The writer adds the id. */
+/** The place of a secret in a record. */
+export interface SecretPlace {
+  /** In words, such as `a prompt`. */
+  where: string
+  file: string | null
+  turnNumber: number | null
+}
+
+/** The finding of a secret for a record. The writer adds the id. */
 export function secretFinding(
   secret: Omit<FoundSecret, 'start' | 'end'>,
-  {
-    file,
-    turnNumber,
-    severity,
-    where,
-  }: { file: string | null; turnNumber: number | null; severity?: Severity; where: string },
+  { where, file, turnNumber }: SecretPlace,
 ): FindingRecord {
   return {
     rule_id: secret.ruleId,
     category: 'secret',
-    severity: severity ?? secret.severity,
+    severity: secret.severity,
     title: cut(`${secret.title} in ${where}`, 500),
     description: 'Its text is neither stored nor sent; replace it where it is in use.',
     file,

@@ -9,16 +9,8 @@ import { ALL_SUMS, hasWorkIn, round6, SUM, sumOf, type Unit, valueAt } from './s
 // Measures a change: its effect on cost and quality, how sure that is, and the verdict.
 
 export const VERDICTS = [
-  ...([
-    'too_early',
-    'too_few',
-    'unchecked',
-    'withheld',
-    'not_seen',
-    'drift_possible',
-    'seen',
-    'moved',
-  ] as const),
+  ...(['too_early', 'too_few', 'unchecked', 'withheld'] as const),
+  ...(['not_seen', 'drift_possible', 'seen', 'moved'] as const),
 ]
 export type Verdict = (typeof VERDICTS)[number]
 export const EVIDENCE = ['compared', 'own_past', 'assigned'] as const
@@ -149,12 +141,11 @@ function verdictOf(figures: Shown, placebo: Shown | null): Verdict {
 
 function comparedMoney({ units, measure, after }: Question, closed: readonly number[], found: Comparison) {
   const ofChanged = found.cells.filter(({ isChanged }) => isChanged)
-  const compared = ofChanged.reduce((sum, cell) => sum + valueAt(cell.after, SUM.cost), 0)
+  const compared = ofChanged.reduce((sum, cell) => sum + costOf(cell.after), 0)
   let all = 0
   for (const { adopted, cells } of units) {
     if (adopted === null || !closed.includes(adopted)) continue
-    for (const cell of cells)
-      all += valueAt(sumOf(cell, adopted + 1, adopted + after, SUM.cost + 1), SUM.cost)
+    for (const cell of cells) all += costOf(sumOf(cell, adopted + 1, adopted + after, SUM.cost + 1))
   }
   return {
     compared_share: round6(compared / all),
@@ -177,23 +168,24 @@ function ownPast(
   const past = comparePast(units, week, first, quantile, { measure, after })
   if (past === undefined) return { ...counts, verdict: 'unchecked' }
   const figures = shown(measure, past)
-  const { compared_share } = comparedShare(units, week, measure, after)
+  const compared_share = comparedShare(units, week, measure, after)
   return {
     ...{ ...counts, ...figures, ...visible(measure, past.visible), compared_share },
     verdict: contains(figures, 0) ? 'not_seen' : 'moved',
   }
 }
 
-function comparedShare(units: readonly Unit[], week: number, measure: MeasureName, after: number) {
+function comparedShare(units: readonly Unit[], week: number, measure: MeasureName, after: number): number {
   let [compared, all] = [0, 0]
-  const costOf = (sums: Float64Array) => valueAt(sums, SUM.cost)
   for (const unit of units) {
     for (const cell of differenceAt(unit, week, { measure, after })?.cells ?? [])
       compared += costOf(cell.after)
     for (const cell of unit.cells) all += costOf(sumOf(cell, week + 1, week + after, ALL_SUMS))
   }
-  return { compared_share: round6(compared / all) }
+  return round6(compared / all)
 }
+
+const costOf = (sums: Float64Array): number => valueAt(sums, SUM.cost)
 
 /** Measures days that were drawn, when they are over. */
 export function measureAssigned(
@@ -218,22 +210,15 @@ export function measureAssigned(
     return difference === undefined ? [] : [{ before, after, weight: quarter / (quarter + half) }]
   })
   const weight = cells.reduce((sum, cell) => sum + cell.weight, 0)
-  const costOf = (sums: Float64Array | undefined) => (sums === undefined ? 0 : valueAt(sums, SUM.cost))
   const compared = used.reduce((sum, { arms }) => sum + costOf(arms[1]), 0)
-  const money = () =>
-    moneyOf(
-      compared,
-      drawing,
-      cells.map((cell) => ({ ...cell, weight: cell.weight / weight })),
-      measure === 'cost_per_call',
-    )
+  const weighted = cells.map((cell) => ({ ...cell, weight: cell.weight / weight }))
   const all = members
     .flatMap((member) => [...member.days.values()])
     .reduce((sum, day) => sum + costOf(day), 0)
   const both = used.reduce((sum, { arms }) => sum + costOf(arms[0]) + costOf(arms[1]), 0)
   return {
     ...{ ...counts, ...shown(measure, drawing), p: drawing.p },
-    money: isRatio ? money() : null,
+    money: isRatio ? moneyOf(compared, drawing, weighted, measure === 'cost_per_call') : null,
     compared_share: round6(both / all),
     verdict: drawing.p <= 0.05 ? 'seen' : 'not_seen',
   }

@@ -27,14 +27,10 @@ export function securityMetadataOf(
 }
 
 function secretFindings({ secrets }: SessionFragments, numberOf: NumberOf): FindingRecord[] {
-  return secrets.map(({ turn, file, where, exposed, ...secret }) =>
-    secretFinding(secret, {
-      file,
-      turnNumber: numberOf(turn, null),
-      severity: exposed ? 'critical' : secret.severity,
-      where,
-    }),
-  )
+  return secrets.map(({ turn, file, where, exposed, ...secret }) => {
+    const severity = exposed ? 'critical' : secret.severity
+    return secretFinding({ ...secret, severity }, { where, file, turnNumber: numberOf(turn, null) })
+  })
 }
 
 // One finding per rule and file, with its highest severity and its first turn.

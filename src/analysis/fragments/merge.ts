@@ -23,9 +23,9 @@ export function mergeFragments(a: SessionFragments, b: SessionFragments): Sessio
   return {
     agent: agentOf(a, b),
     isFork: a.isFork || b.isFork,
-    times: { from: earliest(a.times.from, b.times.from), to: latest(a.times.to, b.times.to) },
+    times: mergeTimes(a.times, b.times),
     fileTimes: earlier(a.fileTimes, b.fileTimes),
-    ...mergeTelemetry(a.telemetry, b.telemetry),
+    ...mergeTelemetry(a, b),
     project: isBetterName(a.project, b.project) ? a.project : b.project,
     branch: a.branch === null || b.branch === null ? (a.branch ?? b.branch) : earlierOf(a.branch, b.branch),
     title: choose(a.title, b.title)?.slice(0, MAX_TITLE) ?? null,
@@ -48,14 +48,16 @@ function agentOf(a: SessionFragments, b: SessionFragments): string {
   return least(a.agent, b.agent)
 }
 
-function mergeTelemetry(
-  a: SessionFragments['telemetry'],
-  b: SessionFragments['telemetry'],
-): Pick<SessionFragments, 'telemetry'> {
-  const both = a ?? b
-  if (both === undefined) return {}
-  const other = b ?? both
-  return { telemetry: { from: earliest(both.from, other.from), to: latest(both.to, other.to) } }
+type Times = SessionFragments['times']
+
+const mergeTimes = (a: Times, b: Times): Times => ({
+  from: earliest(a.from, b.from),
+  to: latest(a.to, b.to),
+})
+
+function mergeTelemetry(a: SessionFragments, b: SessionFragments): Pick<SessionFragments, 'telemetry'> {
+  const [one, other] = [a.telemetry ?? b.telemetry, b.telemetry ?? a.telemetry]
+  return one === undefined || other === undefined ? {} : { telemetry: mergeTimes(one, other) }
 }
 
 /** Whether the name of a project that `a` stands for counts rather than that of `b`. */
@@ -95,10 +97,7 @@ function choose<Value>(a: Value, b: Value): Value {
 const earlierOf = <Item extends { at: Text }>(a: Item, b: Item): Item =>
   a.at === b.at ? choose(a, b) : earliest(a.at, b.at) === a.at ? a : b
 
-const earlier = (
-  a: SessionFragments['fileTimes'],
-  b: SessionFragments['fileTimes'],
-): SessionFragments['fileTimes'] =>
+const earlier = (a: Times, b: Times): Times =>
   a.from === b.from ? { from: a.from, to: earliest(a.to, b.to) } : earliest(a.from, b.from) === a.from ? a : b
 
 function mergePullRequests(a: SessionFragments, b: SessionFragments): SessionFragments['pullRequests'] {

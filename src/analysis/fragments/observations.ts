@@ -23,15 +23,9 @@ const EVENT_TEXT: Readonly<Record<SessionEvent['type'], { title: string; importa
 
 /** Observations in order of time, at most 200. `numberOf` returns a turn's number. */
 export function observationsOf(
-  {
-    events: all,
-    turns,
-    calls,
-  }: {
-    events: readonly SessionEvent[]
-    turns: readonly TurnFragment[]
-    calls: ReadonlyMap<string, readonly CallFragment[]>
-  },
+  all: readonly SessionEvent[],
+  turns: readonly TurnFragment[],
+  calls: ReadonlyMap<string, readonly CallFragment[]>,
   tools: readonly ToolUse[],
   numberOf: (turn: string | null, at: string | null) => number | null,
 ): ObservationRecord[] {

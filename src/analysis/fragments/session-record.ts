@@ -15,7 +15,7 @@ import { firstIndex } from '../scoring/sorted.ts'
 import { securityMetadataOf } from './findings.ts'
 import { classificationOf, issuesOf, observationsOf, type SessionEvent, summaryOf } from './observations.ts'
 import { originOf, withEachCallOnce } from './telemetry.ts'
-import { type PricedTurns, priceTurns, tokensOf } from './turn-prices.ts'
+import { MAX_TURNS, type PricedTurns, priceTurns, tokensOf } from './turn-prices.ts'
 
 /** A record has these fields beside its parts. */
 export interface RecordHead {
@@ -39,8 +39,6 @@ interface ComposedRecord {
   unpriced: string[]
 }
 
-/** Later turns are summed by model into closing turns, up to the schema's limit of 50,000. */
-const MAX_TURNS = 49_900
 const MAX_CALLS = 10_000
 const MAX_TOOLS = 1_000
 const MAX_FILES = 20_000
@@ -63,7 +61,7 @@ export function composeRecord(
   if ((isEmpty && origin !== 'telemetry') || from === null) return null
   const calls = callsOf(parts, turns)
   const model = mainModelOf(turns, parts)
-  const priced = priceTurns(parts, turns, { pricer, maxTurns: MAX_TURNS, mainModel: model })
+  const priced = priceTurns(parts, turns, pricer, model)
   // calls that telemetry tells of belong to no turn
   const all = [
     ...[...calls.values()].flat(),
@@ -108,7 +106,7 @@ export function composeRecord(
     files_touched: origin === 'telemetry' ? null : [...files.keys()].sort().slice(0, MAX_FILES),
     summary: cut(parts.title ?? summary, MAX_SUMMARY),
     turn_records: turnRecords,
-    observations: observationsOf({ events, turns, calls }, tools, numberOf),
+    observations: observationsOf(events, turns, calls, tools, numberOf),
     analysis: {
       summary,
       issues: issuesOf(signals, tools),

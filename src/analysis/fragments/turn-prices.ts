@@ -3,6 +3,9 @@ import { allTokens, type Tokens } from '../records/session.ts'
 import { type Pricer, tieredName, WEB_SEARCH_COST } from '../scoring/prices.ts'
 import { matchTotals, restOf, SAME_AMOUNT, statedTotals, sumOf, sumTotals } from './totals.ts'
 
+/** Later turns are summed by model into closing turns, up to the schema's limit of 50,000. */
+export const MAX_TURNS = 49_900
+
 /** A turn record beside those of the turns: a sum over several calls. */
 export interface SummedTurn {
   role: 'assistant' | 'unattributed'
@@ -15,7 +18,7 @@ export interface SummedTurn {
 export interface PricedTurns {
   /** The costs by the turn's id; a turn without tokens, or whose price is not known, has none. */
   costs: Map<string, bigint>
-  /** The sums of the turns after the first `maxTurns`, by model, then what the agent states beyond all calls, by model. */
+  /** The sums of the turns after the first MAX_TURNS, by model, then what the agent states beyond all calls, by model. */
   summed: SummedTurn[]
   tokens: Tokens
   total: bigint
@@ -62,7 +65,8 @@ interface PricedCall {
 export function priceTurns(
   parts: SessionFragments,
   turns: readonly TurnFragment[],
-  { pricer, maxTurns, mainModel }: { pricer: Pricer; maxTurns: number; mainModel: string | null },
+  pricer: Pricer,
+  mainModel: string | null,
 ): PricedTurns {
   const from = parts.times.from ?? parts.fileTimes.from ?? ''
   const calls = pricedCalls(parts, turns, pricer, from)
@@ -112,7 +116,7 @@ export function priceTurns(
   const total = sumOfCosts([...calls, ...rest])
   const isStated = stated.length > 0 && stated.every(({ cost }) => cost !== null)
   const statedCost = stated.reduce((known, { cost }) => known + BigInt(cost ?? 0), 0n)
-  const beyondLimit = calls.filter(({ index }) => index >= maxTurns)
+  const beyondLimit = calls.filter(({ index }) => index >= MAX_TURNS)
   return {
     costs: new Map(calls.flatMap(({ turn, cost }) => (cost === null ? [] : [[turn.id, cost] as const]))),
     summed: [

@@ -21,10 +21,10 @@ export function readProtobuf(bytes: Uint8Array, signal: TelemetryRecord['signal'
   })
 }
 
-function each(message: MessageReader, field: number, take: (value: MessageReader) => void): void {
-  for (let number = message.next(); number !== 0; number = message.next())
+const each = (message: MessageReader, field: number, take: (value: MessageReader) => void): void =>
+  fields(message, (number) => {
     if (number === field) take(message.message())
-}
+  })
 
 /** Calls `take` for each field; what it does not read is skipped. */
 function fields(message: MessageReader, take: (field: number, message: MessageReader) => void): void {

@@ -62,11 +62,11 @@ function editsOf(
   const placeOf = placesOf(transcript, find)
   const before = new Map<string, string[]>()
   const calls = [...transcript.calls].filter(
-    ([id, { call }]) => call.effects.written.length > 0 && transcript.results.get(id)?.ok,
+    ([id, { effects }]) => effects.written.length > 0 && transcript.results.get(id)?.ok,
   )
-  calls.sort(([, a], [, b]) => a.call.position - b.call.position)
-  return calls.flatMap(([callId, { call, turn }]) =>
-    call.effects.written.flatMap(({ path, keys, isWhole }) => {
+  calls.sort(([, a], [, b]) => a.position - b.position)
+  return calls.flatMap(([callId, { effects, turn }]) =>
+    effects.written.flatMap(({ path, keys, isWhole }) => {
       const earlierKeys = before.get(path) ?? []
       // a file that is written as a whole has also what the session wrote in it before
       const newKeys = isWhole ? without(keys, earlierKeys) : keys

@@ -40,7 +40,8 @@ interface State extends Lineage {
 /** Reads a session file. `sessionId`: that of its folder, or that of its lines without a session id. */
 export async function readClaudeCode(
   file: SourceFile,
-  { sessionId, sessionFromFolder }: { sessionId: string; sessionFromFolder: boolean },
+  sessionId: string,
+  { sessionFromFolder }: { sessionFromFolder: boolean },
 ): Promise<void> {
   const read = (owner: string, line: Json, number: number) =>
     readTypedLine(state, file.transcriptOf(owner), line, number)

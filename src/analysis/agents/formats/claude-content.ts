@@ -28,21 +28,21 @@ export function readResponse(transcript: Transcript, turn: Turn, content: unknow
   }
 }
 
-/**
- * Reads the content of a user message: prompts, results of tools, interruptions. `isGenerated`: the program wrote it,
- * it is no prompt. `id`: that of the line, by which a prompt is one, whatever time its copies have. `done`: what the program recorded of the call whose result it is, as `toolUseResult`.
- */
-export function readUserContent(
-  transcript: Transcript,
-  content: unknown,
-  {
-    key,
-    id = key,
-    at,
-    isGenerated,
-    done,
-  }: { key: string; id?: string; at: string | null; isGenerated: boolean; done?: unknown },
-): void {
+/** The line of a user's message. */
+interface UserLine {
+  key: string
+  /** A prompt is one by this, whatever time its copies have; the key where there is none. */
+  id?: string
+  at: string | null
+  /** The program wrote it: it is no prompt. */
+  isGenerated?: boolean
+  /** The program's record of the call whose result it is, as `toolUseResult`. */
+  done?: unknown
+}
+
+/** Reads the content of a user message: prompts, results of tools, interruptions. */
+export function readUserContent(transcript: Transcript, content: unknown, line: UserLine): void {
+  const { key, id = key, at, isGenerated = false, done } = line
   const prompt: string[] = []
   let hasPrompt = false
   for (const [index, block] of blocksOf(content).entries()) {

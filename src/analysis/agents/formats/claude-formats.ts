@@ -21,7 +21,7 @@ export const CLAUDE_CODE: Format = {
   ],
   variables: ['CLAUDE_CONFIG_DIR'],
   detect: { line: isLine },
-  read: (file, sessionId, { sessionFromFolder }) => readClaudeCode(file, { sessionId, sessionFromFolder }),
+  read: readClaudeCode,
   idOfFolder: (path) => (basename(dirname(path)) === 'subagents' ? basename(dirname(dirname(path))) : null),
   keys: SESSION_KEYS,
   facts: ({ text, objects }) => ({

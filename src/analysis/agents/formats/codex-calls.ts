@@ -149,11 +149,11 @@ export function readItem(calls: CodexCalls, item: Json, at: string | null): void
 
 /** Notes on a call what was done for it. */
 function noteDone(transcript: Transcript, id: string, { ok, output, changed }: DoneItem): void {
-  const { call, turn } = transcript.calls.get(id) ?? { call: null, turn: null }
+  const call = transcript.calls.get(id) ?? null
   const isNoted = !transcript.isFirst(`done ${id} ${Bun.hash(JSON.stringify([output, changed]))}`)
   // a command that goes on after its call answers has more output
   if (!transcript.addResult(id, ok, output) && !isNoted)
-    transcript.scan(output, { turn, call, where: 'the output of a command' })
+    transcript.scan(output, { turn: call?.turn ?? null, call, where: 'the output of a command' })
   if (!isNoted) transcript.noteChangedFiles(id, changed)
 }
 

@@ -91,8 +91,9 @@ function readMessage(state: OpencodeState, message: Json): void {
   // a fork begins with copies of its parent's messages, under new ids and with their old times
   const isCopy = message.isCopy === true || (at !== null && at < (state.createdAt.get(sessionId) ?? ''))
   state.transcriptOfMessage.set(id, isCopy ? null : transcript)
-  if (isCopy) noteCopy(state, sessionId, id, message)
-  else {
+  if (isCopy && message.role === 'assistant')
+    state.copies.getOrInsertComputed(sessionId, () => new Map()).set(id, message)
+  if (!isCopy) {
     transcript.noteContext(at, textOf(valueAt(message, 'path', 'cwd')))
     transcript.noteContext(timeOf(time.completed))
     if (message.role === 'user') {
@@ -105,10 +106,6 @@ function readMessage(state: OpencodeState, message: Json): void {
   state.waiting.delete(id)
   state.waitingCount -= parts.length
   for (const part of parts) readPart(state, part)
-}
-
-function noteCopy({ copies }: OpencodeState, sessionId: string, id: string, message: Json): void {
-  if (message.role === 'assistant') copies.getOrInsertComputed(sessionId, () => new Map()).set(id, message)
 }
 
 function readAssistantMessage(transcript: Transcript, message: Json, id: string, at: string | null): void {
@@ -189,7 +186,7 @@ function readToolState(transcript: Transcript, callId: string, call: Json, isInv
   transcript.addResult(callId, ok, text)
   transcript.noteChangedFiles(callId, changedFiles(metadata))
   const diff = textOf(metadata.diff) ?? textOf(valueAt(listOf(metadata.files)[0], 'patch'))
-  if (diff !== null && transcript.calls.get(callId)?.call.effects.edits.length === 1)
+  if (diff !== null && transcript.calls.get(callId)?.effects.edits.length === 1)
     transcript.noteWritten(callId, addedKeys(diff), null)
   if (call.status === 'error' && /rejected permission|user rejected/i.test(text))
     transcript.rejected.add(callId)
@@ -211,14 +208,12 @@ function changedFiles(metadata: Json): string[] {
 // command.
 function notePatch(transcript: Transcript, callIds: readonly string[], files: unknown[]): void {
   const { calls, results } = transcript
-  const called = callIds.flatMap((id) => calls.get(id)?.call ?? [])
+  const called = callIds.flatMap((id) => calls.get(id) ?? [])
   const editPaths = called.flatMap(({ effects }) => effects.edits)
   const isNamed = (file: string) =>
     editPaths.some((edit) => file === edit || file.endsWith(`/${edit}`) || edit.endsWith(`/${file}`))
   const others = files.flatMap((file) => textOf(file) ?? []).filter((file) => !isNamed(file))
-  const id = callIds.findLast(
-    (each) => results.get(each)?.ok && isTool('shell', calls.get(each)?.call.name ?? ''),
-  )
-  const edits = calls.get(id ?? '')?.call.effects.edits ?? []
+  const id = callIds.findLast((each) => results.get(each)?.ok && isTool('shell', calls.get(each)?.name ?? ''))
+  const edits = calls.get(id ?? '')?.effects.edits ?? []
   if (others.length > 0) transcript.noteChangedFiles(id, [...edits, ...others])
 }

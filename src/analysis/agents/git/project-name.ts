@@ -108,10 +108,7 @@ function nameOfFolder(folder: string): string {
 }
 
 /** Returns the first value of a setting in the text of a git configuration. */
-export const settingsOf = (config: string) => (section: string, key: string) =>
-  settingOf(config, section, key)
-
-function settingOf(config: string, section: string, key: string): string | null {
+export function settingOf(config: string, section: string, key: string): string | null {
   let current = ''
   for (const line of config.split('\n')) {
     const header = /^\s*\[\s*(\w+)(?:\s+("(?:[^"\\]|\\.)*"))?\s*\]/.exec(line)

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { OperatorError } from '../../../base/errors.ts'
-import { gitFolderOf, settingsOf } from './project-name.ts'
+import { gitFolderOf, settingOf } from './project-name.ts'
 import { NOT_REGULAR, readText } from './regular-file.ts'
 
 // Runs git on repositories that somebody else may have made. A setting may name a program, a pipe or a device, and new settings
@@ -41,14 +41,14 @@ export function openGit(root: string, leftMs = MAX_MS): Git {
   }
   const { worktree, gitFolder, common } = repository
   const folder = mkdtempSync(join(tmpdir(), 'cloud-analytics-git-'))
-  const setting = settingsOf(readText(join(common, 'config'), () => {}) ?? '')
+  const config = readText(join(common, 'config'), () => {}) ?? ''
   const lines = [
     ...['[core]', 'repositoryformatversion = 1', `bare = ${worktree === null}`, '[extensions]'],
     ...['objectFormat', 'refStorage'].flatMap((name) => {
-      const value = setting('extensions', name.toLowerCase())
+      const value = settingOf(config, 'extensions', name.toLowerCase())
       return value === null ? [] : `${name} = ${quoted(value)}`
     }),
-    ...['[remote "origin"]', `url = ${quoted(setting('remote "origin"', 'url') ?? '')}`],
+    ...['[remote "origin"]', `url = ${quoted(settingOf(config, 'remote "origin"', 'url') ?? '')}`],
   ]
   writeFileSync(join(folder, 'config'), `${lines.join('\n')}\n`)
   for (const file of [join(gitFolder, 'HEAD'), join(common, 'packed-refs'), join(common, 'shallow')]) {

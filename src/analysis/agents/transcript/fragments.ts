@@ -4,7 +4,7 @@ import { type CallFragment, fragmentId, newCall, type SessionFragments } from '.
 import { notesOf } from '../../records/session.ts'
 import { countsOf } from './source-file.ts'
 import type { Transcript } from './transcript.ts'
-import type { ToolCall, Turn } from './transcript-model.ts'
+import type { Turn } from './transcript-model.ts'
 import type { Workspace } from './workspace.ts'
 
 // Makes the parts of a session that are sent of a transcript.
@@ -47,7 +47,7 @@ export function fragmentsOf(
     calls: callParts(transcript, pathOf),
     events: sortedById([...transcript.events.values()]),
     secrets: sortedById(
-      [...transcript.secrets].map(([, { place, secret }]) => {
+      [...transcript.secrets.values()].map(({ place, secret }) => {
         const path = place.call?.effects.file ?? null
         const file = path === null ? null : pathOf(path)
         const { ruleId, title, line, severity, fingerprint } = secret
@@ -102,12 +102,16 @@ function turnPart({ id, role, at, position, message }: Turn): SessionFragments['
 }
 
 function callParts(transcript: Transcript, pathOf: (path: string) => string): CallFragment[] {
-  const calls = [...transcript.calls].map(([id, { call, turn }]) => ({
+  const calls = [...transcript.calls].map(([id, { turn, position, name, effects, dangerousActions }]) => ({
     ...newCall(id),
-    turn: turn.id,
-    position: call.position,
-    name: call.name,
-    ...effectsOf(call, pathOf),
+    ...{ turn: turn.id, position, name },
+    edits: effects.edits.map(pathOf),
+    commits: effects.runsCommit,
+    tests: effects.runsTests,
+    actions: dangerousActions.map((action) => ({
+      ...action,
+      file: action.file === null ? null : pathOf(action.file),
+    })),
   }))
   const results = [...transcript.results].map(([id, { ok, searches }]) => ({
     ...newCall(id),
@@ -116,16 +120,4 @@ function callParts(transcript: Transcript, pathOf: (path: string) => string): Ca
     rejected: transcript.rejected.has(id),
   }))
   return mergeById(calls, results, mergeCall)
-}
-
-function effectsOf({ effects, dangerousActions }: ToolCall, pathOf: (path: string) => string) {
-  return {
-    edits: effects.edits.map(pathOf),
-    commits: effects.runsCommit,
-    tests: effects.runsTests,
-    actions: dangerousActions.map((action) => ({
-      ...action,
-      file: action.file === null ? null : pathOf(action.file),
-    })),
-  }
 }

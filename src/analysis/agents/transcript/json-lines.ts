@@ -13,14 +13,14 @@ const NO_OBJECT = 'not a JSON object'
 /** The largest document known has 30 MB. Reading one takes up to nine times its size of memory. */
 const MAX_DOCUMENT_BYTES = 64 * 1024 * 1024
 
+/** Gets a line with its number, from 1, or a message with its index; returns why it cannot use it, or undefined. */
+type ReadObject = (value: Json, number: number) => string | undefined
+
 /**
- * Streams a file of one JSON object per line. `read` gets each with its line number, from 1, and returns why it cannot
- * use it, or undefined. Lines that are no object and objects that `read` cannot use are noted in `file.unreadable`.
+ * Streams a file of one JSON object per line. Lines that are no object and objects that `read` cannot use are
+ * noted in `file.unreadable`.
  */
-export async function readJsonLines(
-  file: SourceFile,
-  read: (value: Json, lineNumber: number) => string | undefined,
-): Promise<void> {
+export async function readJsonLines(file: SourceFile, read: ReadObject): Promise<void> {
   for await (const { number, bytes } of splitBytes(bytesOf(file.path, file.onBytes))) {
     Object.assign(file.group.cursor, { line: number, item: 0 })
     const problem = bytes === undefined ? LINE_TOO_LONG : readLine(withoutMark(bytes), number, read)
@@ -29,7 +29,7 @@ export async function readJsonLines(
   }
 }
 
-function readLine(text: string, number: number, read: (value: Json, number: number) => string | undefined) {
+function readLine(text: string, number: number, read: ReadObject) {
   const value = parseJson(text)
   return value === undefined ? whyNotRead(text) : readObject(value, number, read)
 }
@@ -38,20 +38,16 @@ function readLine(text: string, number: number, read: (value: Json, number: numb
 export const whyNotRead = (text: string): string =>
   beyondLimits(text) ?? (text.includes('\u0000') ? 'not JSON (NUL bytes)' : 'not JSON, or cut off')
 
-const readObject = (
-  value: unknown,
-  number: number,
-  read: (value: Json, number: number) => string | undefined,
-): string | undefined => (isObject(value) ? read(value, number) : NO_OBJECT)
+const readObject = (value: unknown, number: number, read: ReadObject): string | undefined =>
+  isObject(value) ? read(value, number) : NO_OBJECT
 
 /**
- * Reads a file that is one JSON document, as a whole in memory. `messagesOf` gives its messages, or says why there are none;
- * `read` gets each with its index and returns why it cannot use it, or undefined.
+ * Reads a file that is one JSON document, as a whole in memory. `messagesOf` gives its messages, or says why there are none.
  */
 export async function readJsonDocument(
   file: SourceFile,
   messagesOf: (document: unknown) => readonly unknown[] | string,
-  read: (message: Json, index: number) => string | undefined,
+  read: ReadObject,
 ): Promise<void> {
   const parts: Buffer[] = []
   let size = 0

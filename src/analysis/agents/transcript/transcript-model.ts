@@ -44,6 +44,7 @@ export function mergeMessage(same: ApiMessage, message: ApiMessage): void {
 }
 
 export interface ToolCall {
+  turn: Turn
   name: string
   effects: CallEffects
   dangerousActions: readonly DangerousAction[]

@@ -115,7 +115,7 @@ export class Transcript {
   readonly prompts = new Map<string, Turn>()
   /** The answers by the message's id. */
   readonly messages = new Map<string, Turn>()
-  readonly calls = new Map<string, { call: ToolCall; turn: Turn }>()
+  readonly calls = new Map<string, ToolCall>()
   /** The results by call id. `searches`: web searches that the result reports. */
   readonly results = new Map<string, { ok: boolean; searches: number }>()
   /** The ids of calls that the user rejected. */
@@ -217,15 +217,15 @@ export class Transcript {
     const position = this.nextPosition()
     const storedCall = this.calls.get(id)
     if (storedCall !== undefined) {
-      storedCall.call.position = Math.max(storedCall.call.position, position)
+      storedCall.position = Math.max(storedCall.position, position)
       return
     }
     const name = cut(textOf(tool) ?? 'unknown', MAX_TOOL_NAME)
     const input = objectOf(toolInput)
     const effects = withChangedFiles(effectsOf(name, input, changed), changed)
     const dangerousActions = dangerousActionsOf(name, input, effects)
-    const call: ToolCall = { name, effects, dangerousActions, position }
-    this.calls.set(id, { call, turn })
+    const call: ToolCall = { turn, name, effects, dangerousActions, position }
+    this.calls.set(id, call)
     const where = `the input of ${name}`
     this.scan(textsIn(input), { turn, call, where, exposed: effects.exposesInput })
   }
@@ -242,15 +242,14 @@ export class Transcript {
       searches: Math.max(searches, before?.searches ?? 0),
     })
     if (before !== undefined) return false
-    const storedCall = this.calls.get(id)
-    const where = storedCall === undefined ? 'the output of a tool' : `the output of ${storedCall.call.name}`
-    this.scan(text, { ...storedCall, where })
+    const call = this.calls.get(id) ?? null
+    this.scan(text, { turn: call?.turn ?? null, call, where: `the output of ${call?.name ?? 'a tool'}` })
     return true
   }
 
   /** Notes the files that a call changed, as the agent recorded them: they count, whatever its input named. */
   noteChangedFiles(id: string | undefined, changed: readonly string[]): void {
-    const call = this.calls.get(id ?? '')?.call
+    const call = this.calls.get(id ?? '')
     if (call === undefined) return
     call.effects = withChangedFiles(call.effects, changed)
     call.dangerousActions = [...call.dangerousActions, ...sensitiveEdits(call.effects.edits)]
@@ -258,7 +257,7 @@ export class Transcript {
 
   /** Notes the lines that a call wrote in its file, as the agent recorded them: they count, whatever its input says. */
   noteWritten(id: string, keys: string[] | null, path: string | null): void {
-    const call = this.calls.get(id)?.call
+    const call = this.calls.get(id)
     const file = path ?? call?.effects.file ?? null
     if (call !== undefined && keys !== null && file !== null)
       call.effects = { ...call.effects, written: [{ path: file, keys, isWhole: false }] }

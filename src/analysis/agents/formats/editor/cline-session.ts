@@ -67,7 +67,7 @@ function readMessage(state: ReturnType<typeof newState>, message: Json, index: n
   transcript.noteContext(at)
   const content =
     typeof message.content === 'string' ? message.content : listOf(message.content).map(withCommand)
-  if (message.role === 'user') readUserContent(transcript, content, { key: id, at, isGenerated: false })
+  if (message.role === 'user') readUserContent(transcript, content, { key: id, at })
   else if (message.role === 'assistant') {
     const isFirst = message.ts !== undefined && !times.has(message.ts)
     times.add(message.ts)

@@ -40,8 +40,7 @@ function readEntry(transcript: Transcript, entry: Json, model: string | null): u
   } else if (entry.type === 'message') {
     const id = textOf(entry.id) ?? `${at}`
     const { role, content } = objectOf(entry.message)
-    if (role === 'user')
-      readUserContent(transcript, listOf(content).map(withFailure), { key: id, at, isGenerated: false })
+    if (role === 'user') readUserContent(transcript, listOf(content).map(withFailure), { key: id, at })
     else if (role === 'assistant')
       readResponse(transcript, transcript.addMessage({ id, model, tokens: null }, at), content)
   }
