@@ -1,6 +1,7 @@
 import { dirname, isAbsolute, join } from 'node:path'
 import { sessionIdOf } from '../../../base/ids.ts'
 import type { FindRepository } from '../git/project-name.ts'
+import type { Time } from '../transcript/contents.ts'
 import { pathsIn } from '../transcript/paths.ts'
 import type { StartedSession } from '../transcript/sub-agents.ts'
 import { byFirstUse, type Transcript } from '../transcript/transcript.ts'
@@ -51,7 +52,7 @@ export const writtenBy = (
     return [...editsOf(transcript, head, find), ...commits]
   })
 
-const timeOf = ({ firstAt, fileFrom }: Transcript, at: string | null): number =>
+const timeOf = ({ firstAt, fileFrom }: Transcript, at: Time): number =>
   Date.parse(at ?? firstAt ?? fileFrom ?? '')
 
 function editsOf(

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { dangerousAction } from '../../detection/dangerous-actions.ts'
-import { timeOf } from '../transcript/contents.ts'
+import { type Time, timeOf } from '../transcript/contents.ts'
 import { noteTotal } from '../transcript/earlier-totals.ts'
 import { countOf, isObject, type Json, objectOf, textOf, valueAt } from '../transcript/json.ts'
 import { readJsonLines } from '../transcript/json-lines.ts'
@@ -152,7 +152,7 @@ function readAssistantLine(
   state: State,
   transcript: Transcript,
   line: Json,
-  at: string | null,
+  at: Time,
   number: number,
 ): string | undefined {
   const { message } = line
@@ -168,7 +168,7 @@ function readAssistantLine(
   return undefined
 }
 
-function readUserLine(transcript: Transcript, line: Json, at: string | null, number: number) {
+function readUserLine(transcript: Transcript, line: Json, at: Time, number: number) {
   if (line.permissionMode === 'bypassPermissions')
     transcript.addMode(dangerousAction('claude-bypass-permissions', 'medium'), at)
   const { content } = objectOf(line.message)

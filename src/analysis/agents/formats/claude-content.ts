@@ -1,4 +1,4 @@
-import { blockText } from '../transcript/contents.ts'
+import { blockText, type Time } from '../transcript/contents.ts'
 import { countOf, type Json, listOf, objectOf, textOf, valueAt } from '../transcript/json.ts'
 import type { Transcript } from '../transcript/transcript.ts'
 import type { Turn } from '../transcript/transcript-model.ts'
@@ -33,7 +33,7 @@ interface UserLine {
   key: string
   /** A prompt is one by this, whatever time its copies have; the key where there is none. */
   id?: string
-  at: string | null
+  at: Time
   /** The program wrote it: it is no prompt. */
   isGenerated?: boolean
   /** The program's record of the call whose result it is, as `toolUseResult`. */
@@ -65,7 +65,7 @@ export function readUserContent(transcript: Transcript, content: unknown, line: 
 function readResult(
   transcript: Transcript,
   block: Json,
-  { fallbackId, at, done }: { fallbackId: string; at: string | null; done: Json },
+  { fallbackId, at, done }: { fallbackId: string; at: Time; done: Json },
 ): void {
   const id = textOf(block.tool_use_id) ?? fallbackId
   const text = blockText(block.content)

@@ -1,4 +1,4 @@
-import { blockText } from '../transcript/contents.ts'
+import { blockText, type Time } from '../transcript/contents.ts'
 import { isObject, type Json, objectOf, parseJson, textOf } from '../transcript/json.ts'
 import type { Transcript } from '../transcript/transcript.ts'
 import type { Turn } from '../transcript/transcript-model.ts'
@@ -54,7 +54,7 @@ const nothingPending = () => ({
   waiting: new Set<string>(),
 })
 
-export function defer(calls: CodexCalls, at: string | null, id: string, add: (turn: Turn) => void): void {
+export function defer(calls: CodexCalls, at: Time, id: string, add: (turn: Turn) => void): void {
   calls.pending.push(add)
   calls.pendingAt ??= at
   calls.pendingId ??= `${at} ${id}`
@@ -88,7 +88,7 @@ function addCall(
 }
 
 /** Reads a call that the model made. */
-export function readCall(calls: CodexCalls, id: string, payload: Json, at: string | null): void {
+export function readCall(calls: CodexCalls, id: string, payload: Json, at: Time): void {
   if (isFirstInFile(calls, `call ${id}`)) {
     const name = textOf(payload.name) ?? String(payload.type)
     if (name === SCRIPT_TOOL && typeof payload.input === 'string') {
@@ -113,7 +113,7 @@ function inputOf(payload: Json): Json {
   return objectOf(payload.action ?? payload.arguments ?? payload.input)
 }
 
-export function readOutput(calls: CodexCalls, id: string, output: unknown, at: string | null): void {
+export function readOutput(calls: CodexCalls, id: string, output: unknown, at: Time): void {
   const text = outputText(output)
   const script = calls.scripts.get(id)
   if (script === undefined) {
@@ -124,7 +124,7 @@ export function readOutput(calls: CodexCalls, id: string, output: unknown, at: s
   if (!STILL_RUNNING.test(text)) endScript(calls, script, at, isSuccess(output, text))
 }
 
-export function readItem(calls: CodexCalls, item: Json, at: string | null): void {
+export function readItem(calls: CodexCalls, item: Json, at: Time): void {
   const { transcript, waiting, added, ended } = calls
   const id = textOf(item.id)
   const done = doneBy(item)
@@ -176,7 +176,7 @@ export function endScripts(calls: CodexCalls): void {
   }
 }
 
-function endScript(calls: CodexCalls, script: Script, at: string | null, ok: boolean): void {
+function endScript(calls: CodexCalls, script: Script, at: Time, ok: boolean): void {
   const { transcript } = calls
   calls.scripts.delete(script.id)
   const input = scriptInput(script.source)
@@ -192,25 +192,25 @@ function endScript(calls: CodexCalls, script: Script, at: string | null, ok: boo
   })
 }
 
-function scanText(calls: CodexCalls, script: Script, at: string | null, text: string, where: string): void {
+function scanText(calls: CodexCalls, script: Script, at: Time, text: string, where: string): void {
   const { transcript } = calls
   inTurn(calls, script, at, (turn) => {
     if (transcript.isFirst(`${where} ${script.id} ${Bun.hash(text)}`)) transcript.scan(text, { turn, where })
   })
 }
 
-function inTurn(calls: CodexCalls, { id, turn }: Script, at: string | null, add: (turn: Turn) => void): void {
+function inTurn(calls: CodexCalls, { id, turn }: Script, at: Time, add: (turn: Turn) => void): void {
   if (turn === null) defer(calls, at, id, add)
   else add(turn)
 }
 
 // before the usage of an API call is read, its calls have no turn
-function whenAdded(calls: CodexCalls, id: string, at: string | null, add: () => void): void {
+function whenAdded(calls: CodexCalls, id: string, at: Time, add: () => void): void {
   if (calls.waiting.has(id)) defer(calls, at, id, add)
   else add()
 }
 
-function readResult(calls: CodexCalls, id: string, at: string | null, ok: boolean, text: string): void {
+function readResult(calls: CodexCalls, id: string, at: Time, ok: boolean, text: string): void {
   whenAdded(calls, id, at, () => calls.transcript.addResult(id, ok, text))
 }
 

@@ -1,7 +1,7 @@
 import { notesFrom, vendorNotes } from '../../records/call-notes.ts'
 import type { CallNotes } from '../../records/session.ts'
 import { tierOf } from '../../scoring/price-tiers.ts'
-import { blockText, objectsIn, timeOf } from '../transcript/contents.ts'
+import { blockText, objectsIn, type Time, timeOf } from '../transcript/contents.ts'
 import { unsandboxedMode } from '../transcript/dangerous-calls.ts'
 import { isObject, type Json, listOf, objectOf, textOf, valueAt } from '../transcript/json.ts'
 import { readJsonLines } from '../transcript/json-lines.ts'
@@ -62,7 +62,7 @@ const newState = (file: SourceFile, transcript: Transcript, ownStart: number) =>
   counter: { total: null, recorded: [] } as Counter,
   calls: newCodexCalls(transcript),
   /** Prompts from response items, by number of the line: used if the file has no prompts of their own, which come next. */
-  itemPrompts: [] as { key: string; at: string | null; text: string; number: number }[],
+  itemPrompts: [] as { key: string; at: Time; text: string; number: number }[],
   /** The number of the last line. */
   lines: 0,
   /** The source of prompts: `user_message` events, or completed items, which count alone where there are any. */
@@ -162,7 +162,7 @@ function readMeta(state: State, payload: Json): void {
   state.transcript.noteContext(null, null, textOf(git.branch))
 }
 
-function readResponseItem(state: State, payload: Json, at: string | null): void {
+function readResponseItem(state: State, payload: Json, at: Time): void {
   const { transcript, calls } = state
   const id = textOf(payload.call_id) ?? textOf(payload.id) ?? `${at} ${Bun.hash(JSON.stringify(payload))}`
   const type = String(payload.type)
@@ -185,7 +185,7 @@ function readResponseItem(state: State, payload: Json, at: string | null): void 
 
 const CALLS = new Set(['function_call', 'custom_tool_call', 'local_shell_call', 'web_search_call'])
 
-function readEvent(state: State, payload: Json, at: string | null): void {
+function readEvent(state: State, payload: Json, at: Time): void {
   const { transcript } = state
   const { type } = payload
   const item = type === 'item_completed' ? objectOf(payload.item) : {}
@@ -218,12 +218,12 @@ function readEvent(state: State, payload: Json, at: string | null): void {
 const isPrompt = (text: string): boolean => text !== '' && !NOT_A_PROMPT.test(text)
 
 /** Adds a prompt: a text that a person wrote, or `more` without a text. */
-function readPrompt({ transcript }: State, text: string, more: unknown, at: string | null): void {
+function readPrompt({ transcript }: State, text: string, more: unknown, at: Time): void {
   if (text === '' ? listOf(more).length > 0 : isPrompt(text))
     transcript.addPrompt(`${at} ${Bun.hash(text)}`, at, text)
 }
 
-function readUsageRecord(state: State, payload: Json, at: string | null): void {
+function readUsageRecord(state: State, payload: Json, at: Time): void {
   const usage = totalsOf(payload.usage)
   if (usage === null) return
   if ((textOf(payload.thread_id) ?? state.transcript.id) !== state.transcript.id) {
@@ -238,7 +238,7 @@ function readUsageRecord(state: State, payload: Json, at: string | null): void {
   endApiCall(state, response, at, usage)
 }
 
-function readTokenCount(state: State, info: Json, at: string | null): void {
+function readTokenCount(state: State, info: Json, at: Time): void {
   const { counter, calls } = state
   const total = totalsOf(info.total_token_usage)
   const last = totalsOf(info.last_token_usage)
@@ -265,7 +265,7 @@ function noteTotalOf({ file, transcript }: State, total: Totals | null): void {
   if (total !== null) noteTotal(file.group, transcript.id, total)
 }
 
-function endApiCall(state: State, id: string, at: string | null, counted: Totals | null): void {
+function endApiCall(state: State, id: string, at: Time, counted: Totals | null): void {
   const { calls, transcript } = state
   const message = {
     id: calls.pendingId ?? id,

@@ -1,6 +1,6 @@
 import { notesFrom, vendorNotes } from '../../records/call-notes.ts'
 import { isTool } from '../../scoring/tool-names.ts'
-import { objectsIn, timeOf } from '../transcript/contents.ts'
+import { objectsIn, type Time, timeOf } from '../transcript/contents.ts'
 import { countOf, isObject, type Json, listOf, objectOf, textOf, valueAt } from '../transcript/json.ts'
 import {
   addTokens,
@@ -33,7 +33,7 @@ export const newOpencodeState = (file: SourceFile) => ({
   /** The repository's folder by project id: a session may run in another git worktree of it. */
   worktrees: new Map<string, string>(),
   /** The messages of users, by id: one of which a person wrote no part is no prompt. */
-  users: new Map<string, { at: string | null; isPerson: boolean }>(),
+  users: new Map<string, { at: Time; isPerson: boolean }>(),
   steps: new Map<string, MessageTokens>(),
   /** Messages that a fork copied, by session and id. */
   copies: new Map<string, Map<string, Json>>(),
@@ -108,7 +108,7 @@ function readMessage(state: OpencodeState, message: Json): void {
   for (const part of parts) readPart(state, part)
 }
 
-function readAssistantMessage(transcript: Transcript, message: Json, id: string, at: string | null): void {
+function readAssistantMessage(transcript: Transcript, message: Json, id: string, at: Time): void {
   const model = textOf(message.modelID) ?? textOf(valueAt(message, 'model', 'modelID'))
   const tokens = tokensOf(message.tokens)
   const provider = textOf(message.providerID) ?? valueAt(message, 'model', 'providerID')

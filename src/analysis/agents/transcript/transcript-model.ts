@@ -1,6 +1,7 @@
 import type { FoundSecret } from '../../detection/secrets.ts'
 import type { DangerousAction } from '../../records/fragments.ts'
 import type { CallNotes, Tokens } from '../../records/session.ts'
+import type { Time } from './contents.ts'
 import type { CallEffects } from './tool-effects.ts'
 
 /** `input` excludes cached tokens, `output` includes reasoning, `cache_creation` includes `cache_creation_1h`. */
@@ -55,7 +56,7 @@ export interface Turn {
   /** The id of its part. */
   id: string
   role: 'user' | 'assistant'
-  at: string | null
+  at: Time
   /** The position in the longest file that has it: the order of turns with the same time. */
   position: number
   /** Null for prompts. */

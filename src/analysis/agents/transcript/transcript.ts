@@ -8,7 +8,7 @@ import {
   type ModeFragment,
   type ModelTotal,
 } from '../../records/fragments.ts'
-import { textsIn } from './contents.ts'
+import { type Time, textsIn } from './contents.ts'
 import { dangerousActionsOf, sensitiveEdits } from './dangerous-calls.ts'
 import { objectOf, textOf } from './json.ts'
 import type { LineOwners } from './line-owners.ts'
@@ -35,7 +35,7 @@ const MAX_PULL_REQUESTS = 100
 const MAX_PULL_REQUEST = 2_147_483_647
 
 /** Whether `at` is before the time known, of which there may be none. */
-const isEarlier = (at: string | null, known: string | null | undefined): boolean =>
+const isEarlier = (at: Time, known: string | null | undefined): boolean =>
   known === undefined || (at !== null && (known === null || at < known))
 
 /** Items of a line come after its first one; few lines have a thousand. */
@@ -54,12 +54,7 @@ function noteFolder(folders: Transcript['folders'], folder: string, at: string):
 export const byFirstUse = (folders: Transcript['folders']): string[] =>
   [...folders].sort(([a, at], [b, bt]) => compareText(at, bt) || compareText(a, b)).map(([folder]) => folder)
 
-const newTurn = (
-  key: string,
-  at: string | null,
-  position: number,
-  message: ApiMessage | null = null,
-): Turn => ({
+const newTurn = (key: string, at: Time, position: number, message: ApiMessage | null = null): Turn => ({
   id: fragmentId(`${message === null ? 'user' : 'assistant'} ${key}`),
   role: message === null ? 'user' : 'assistant',
   at,
@@ -102,13 +97,13 @@ export class Transcript {
   /** Working folders, each with the first time that is known of it; `~`, which is later than all, for none. */
   readonly folders = new Map<string, string>()
   /** The first branch, with its time. */
-  branch: { at: string | null; name: string } | null = null
+  branch: { at: Time; name: string } | null = null
   title: string | null = null
-  firstAt: string | null = null
-  lastAt: string | null = null
+  firstAt: Time = null
+  lastAt: Time = null
   /** The run's beginning and end by the time at which its file was last written, if no line has a time. */
-  fileFrom: string | null = null
-  fileTo: string | null = null
+  fileFrom: Time = null
+  fileTo: Time = null
   /** It begins with a copy of another session. */
   isFork = false
   /** The prompts by a key of their line. */
@@ -146,7 +141,7 @@ export class Transcript {
   }
 
   /** Extends the session's time range to `at`, notes the working folder, and sets the branch if it has none. */
-  noteContext(at: string | null, folder: string | null = null, branch: string | null = null): void {
+  noteContext(at: Time, folder: string | null = null, branch: string | null = null): void {
     if (at !== null) {
       if (this.firstAt === null || at < this.firstAt) this.firstAt = at
       if (this.lastAt === null || at > this.lastAt) this.lastAt = at
@@ -156,7 +151,7 @@ export class Transcript {
   }
 
   /** Adds a prompt of the user, unless its id is known. `key`: that of its turn; of several the earliest one's counts. */
-  addPrompt(id: string, at: string | null, text: string, key = id): void {
+  addPrompt(id: string, at: Time, text: string, key = id): void {
     const position = this.nextPosition()
     const turn = newTurn(key, at, position)
     const prompt = this.prompts.get(id)
@@ -192,7 +187,7 @@ export class Transcript {
    * Adds an API message and returns its turn: the existing one if the message is known. The id alone decides: a sidechain repeats
    * its parent's messages under new request ids, and the lines of stream-json have none.
    */
-  addMessage(message: ApiMessage, at: string | null): Turn {
+  addMessage(message: ApiMessage, at: Time): Turn {
     const position = this.nextPosition()
     const created = () => newTurn(message.id, at, position, { ...message })
     const turn = this.messages.getOrInsertComputed(message.id, created)
@@ -264,7 +259,7 @@ export class Transcript {
   }
 
   /** Adds an interruption, compaction or API error. Of one with the same type and key the earlier time counts. */
-  addEvent(type: EventFragment['type'], key: string, at: string | null): void {
+  addEvent(type: EventFragment['type'], key: string, at: Time): void {
     const id = fragmentId(`${type} ${key}`)
     const event = this.events.get(id)
     if (event === undefined && this.events.size < MAX_EVENTS)
@@ -273,13 +268,13 @@ export class Transcript {
   }
 
   /** Adds a dangerous mode that the session ran in; `at` is kept from its first use. */
-  addMode(action: DangerousAction | null, at: string | null): void {
+  addMode(action: DangerousAction | null, at: Time): void {
     if (action !== null && isEarlier(at, this.modes.get(action.ruleId)?.at))
       this.modes.set(action.ruleId, { id: fragmentId(action.ruleId), action, at })
   }
 
   /** Notes when a file was written, for a session of which no line has a time: of several files the earlier one counts. */
-  noteFileTimes(from: string | null, to: string | null): void {
+  noteFileTimes(from: Time, to: Time): void {
     if (!isEarlier(from, this.fileFrom ?? undefined)) return
     this.fileFrom = from
     this.fileTo = to

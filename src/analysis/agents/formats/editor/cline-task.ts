@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path'
-import { blockText, objectsIn, timeOf } from '../../transcript/contents.ts'
+import { blockText, objectsIn, type Time, timeOf } from '../../transcript/contents.ts'
 import { countOf, type Json, listOf, objectOf, parseJson, textOf, valueAt } from '../../transcript/json.ts'
 import { jsonAt, readJsonDocument } from '../../transcript/json-lines.ts'
 import { noTokens, reportedCost, type SourceFile, tokensBy } from '../../transcript/source-file.ts'
@@ -129,7 +129,7 @@ function readMessage(state: State, message: Json): undefined {
     transcript.addEvent('api_error', id, at)
 }
 
-function readCall(state: State, message: Json, kind: string, at: string | null): void {
+function readCall(state: State, message: Json, kind: string, at: Time): void {
   const { file, transcript } = state
   const usage = usageOf(message)
   if (kind === 'api_req_started') {

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { zstdDecompressSync } from 'node:zlib'
 import { codeOf } from '../../../../base/errors.ts'
 import { vendorNotes } from '../../../records/call-notes.ts'
-import { objectsIn, textsIn, timeOf } from '../../transcript/contents.ts'
+import { objectsIn, type Time, textsIn, timeOf } from '../../transcript/contents.ts'
 import { columnsOf, type DatabaseReader, type Row, readRows, wholeText } from '../../transcript/database.ts'
 import { isObject, type Json, listOf, objectOf, parseJson, textOf, valueAt } from '../../transcript/json.ts'
 import { type SourceFile, totalOf } from '../../transcript/source-file.ts'
@@ -76,7 +76,7 @@ function readThread(file: SourceFile, row: Row, thread: Json): void {
     noteWhole(transcript, [totalOf(model, total)])
 }
 
-function readMessages(transcript: Transcript, thread: Json, model: string | null, at: string | null): void {
+function readMessages(transcript: Transcript, thread: Json, model: string | null, at: Time): void {
   const usage = objectOf(thread.request_token_usage)
   let prompt = ''
   for (const [index, message] of listOf(thread.messages).entries()) {

@@ -1,4 +1,4 @@
-import { blockText, timeOf } from '../../transcript/contents.ts'
+import { blockText, type Time, timeOf } from '../../transcript/contents.ts'
 import { isObject, type Json, objectOf, textOf } from '../../transcript/json.ts'
 import { type Limits, resetTime, type StatedLimit } from '../../transcript/limits.ts'
 import type { SourceFile } from '../../transcript/source-file.ts'
@@ -42,7 +42,7 @@ const REACHED = /(?:hit your (.{0,40}?)\s?limit\b|^\W*(.{0,40}?)\s?limit reached
 const FIVE_HOURS_MS = 5 * 3_600_000
 
 /** Notes the line that stands for a refused request; an answer that says the same is none. */
-export function noteRefusal(file: SourceFile, transcript: Transcript, line: Json, at: string | null): void {
+export function noteRefusal(file: SourceFile, transcript: Transcript, line: Json, at: Time): void {
   if (line.isApiErrorMessage !== true || at === null) return
   if (isObject(line.quotaLimits)) {
     noteEvent(file.limits, transcript, line.quotaLimits, at)

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { blockText, objectsIn, textsIn, timeOf } from '../../transcript/contents.ts'
+import { blockText, objectsIn, type Time, textsIn, timeOf } from '../../transcript/contents.ts'
 import { countOf, type Json, listOf, objectOf, textOf, valueAt } from '../../transcript/json.ts'
 import { messagesIn, readJsonDocument } from '../../transcript/json-lines.ts'
 import { type SourceFile, tokensBy } from '../../transcript/source-file.ts'
@@ -13,7 +13,7 @@ import { type Format, textIn } from '../format.ts'
 
 async function readAmp(file: SourceFile, sessionId: string): Promise<void> {
   const transcript = file.transcriptOf(sessionId)
-  let at: string | null = null
+  let at: Time = null
   let ledger: Json[] = []
   const messagesOf = messagesIn((thread) => {
     transcript.title ??= textOf(thread.title)
@@ -50,7 +50,7 @@ function readLedger(transcript: Transcript, events: readonly Json[]): void {
 
 const ledgerTokens = tokensBy('input output', false)
 
-function readTree(transcript: Transcript, { uri, repository }: Json, at: string | null): void {
+function readTree(transcript: Transcript, { uri, repository }: Json, at: Time): void {
   const { url, ref } = objectOf(repository)
   transcript.repository ??= textOf(url)
   transcript.noteContext(at, folderOf(uri), textOf(ref)?.replace(/^refs\/heads\//, '') ?? null)
@@ -62,7 +62,7 @@ function folderOf(uri: unknown): string | null {
   return text.startsWith('file:///') ? fileURLToPath(text) : null
 }
 
-function readMessage(transcript: Transcript, message: Json, id: string, at: string | null): undefined {
+function readMessage(transcript: Transcript, message: Json, id: string, at: Time): undefined {
   transcript.noteContext(at)
   const blocks = objectsIn(message.content)
   if (message.role === 'assistant') {

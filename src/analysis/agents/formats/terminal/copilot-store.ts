@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { picodollarsOf } from '../../../scoring/prices.ts'
-import { storedTime } from '../../transcript/contents.ts'
+import { storedTime, type Time } from '../../transcript/contents.ts'
 import {
   type AgentDatabase,
   columnsOf,
@@ -30,7 +30,7 @@ const COLUMNS = [
 ]
 
 export interface StoredCall extends Pick<ApiMessage, 'id' | 'model' | 'tokens' | 'cost'> {
-  at: string | null
+  at: Time
   sessionId: string
   /** A sub-agent's, or the summary of a compaction: no message of the session itself has it. */
   isAside: boolean

@@ -3,7 +3,7 @@ import { addMonths } from '../../../../base/dates.ts'
 import { sumTotals } from '../../../fragments/totals.ts'
 import { notesFrom, vendorNotes } from '../../../records/call-notes.ts'
 import type { ModelTotal } from '../../../records/fragments.ts'
-import { objectsIn, timeOf } from '../../transcript/contents.ts'
+import { objectsIn, type Time, timeOf } from '../../transcript/contents.ts'
 import { isObject, type Json, objectOf, parseJson, textOf } from '../../transcript/json.ts'
 import { readJsonLines } from '../../transcript/json-lines.ts'
 import type { Limits } from '../../transcript/limits.ts'
@@ -56,7 +56,7 @@ async function readCopilot(file: SourceFile, sessionId: string): Promise<void> {
 }
 
 /** Leaves the store's calls that are older than the first usage record, by more than the two are written apart. */
-function keepOlder(state: State, recordedAt: string | null): void {
+function keepOlder(state: State, recordedAt: Time): void {
   const endMs = Date.parse(recordedAt ?? '') - WRITTEN_APART_MS
   state.isRecorded = true
   state.stored = state.stored.filter(({ at }) => Date.parse(at ?? '') < endMs)
@@ -115,7 +115,7 @@ function noteRefusal(limits: Limits, type: unknown, at: string): void {
   limits.note({ at, limit: isQuota ? 'credits' : 'rate_limit', used_percent: 100, resets_at, hit: true })
 }
 
-function readUsage({ transcript }: State, usage: Json, id: string, at: string | null): void {
+function readUsage({ transcript }: State, usage: Json, id: string, at: Time): void {
   const request = textOf(usage.apiCallId)
   const cost = creditCost(objectOf(usage.copilotUsage).totalNanoAiu)
   const paid = usage.isByok === true ? { ...vendorNotes(usage.modelProvider), paid_by: 'api' } : {}
@@ -127,7 +127,7 @@ function readUsage({ transcript }: State, usage: Json, id: string, at: string | 
 /** Copilot counts the cache in the input. */
 const tokensOf = tokensBy('inputTokens outputTokens cacheReadTokens cacheWriteTokens', true)
 
-function readMessage(state: State, data: Json, id: string, at: string | null): void {
+function readMessage(state: State, data: Json, id: string, at: Time): void {
   const { transcript } = state
   const callId = textOf(data.apiCallId)
   const message = { id: callId ?? textOf(data.messageId) ?? id, model: textOf(data.model), tokens: null }
@@ -145,7 +145,7 @@ function readMessage(state: State, data: Json, id: string, at: string | null): v
 }
 
 /** The turn of the store's call that the message is of: the first one near its time. */
-function pairedTurn(state: State, data: Json, at: string | null): Turn | null {
+function pairedTurn(state: State, data: Json, at: Time): Turn | null {
   const isAside = textOf(data.parentToolCallId) !== null
   const index = state.stored.findIndex(
     (call) =>

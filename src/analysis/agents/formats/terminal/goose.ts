@@ -36,7 +36,7 @@ const GOOSE_DATABASE: DatabaseReader = {
     }
     await readRows(file, rowsOf('messages', { order: 'id' }), (message) => {
       const session = sessions.get(message.session_id)
-      if (session !== undefined) readMessageRow(file, session, message)
+      if (session !== undefined) readMessage(file, session, message)
     })
     for (const session of sessions.values()) endSession(session)
   },
@@ -81,14 +81,6 @@ function sessionOf(
   return { transcript, row, model, ledger, calls }
 }
 
-function readMessageRow(file: SourceFile, { transcript, model, calls }: Session, message: Row): void {
-  const key = `goose ${message.message_id} ${message.created_timestamp}`
-  if (textOf(message.message_id) !== null && transcript.isCopied(key)) return
-  const content = typeof message.content_json === 'string' ? parseJson(message.content_json) : undefined
-  if (Array.isArray(content)) readMessage(transcript, message, objectsIn(content), model, calls)
-  else file.noteUnreadable(1, `message ${message.id}: not a JSON array, or too large`)
-}
-
 function endSession({ transcript, row, model, ledger, calls }: Session): void {
   for (const call of calls) noteCall(transcript, call, model)
   const tokens = sumOf(row)
@@ -99,13 +91,15 @@ function endSession({ transcript, row, model, ledger, calls }: Session): void {
 const keyOf = ({ created_timestamp, model, input_tokens, output_tokens, cache_read_tokens }: Row): string =>
   `goose ${created_timestamp} ${model} ${input_tokens} ${output_tokens} ${cache_read_tokens}`
 
-function readMessage(
-  transcript: Transcript,
-  message: Row,
-  blocks: readonly Json[],
-  model: string | null,
-  calls: readonly Row[],
-): void {
+function readMessage(file: SourceFile, { transcript, model, calls }: Session, message: Row): void {
+  const key = `goose ${message.message_id} ${message.created_timestamp}`
+  if (textOf(message.message_id) !== null && transcript.isCopied(key)) return
+  const content = typeof message.content_json === 'string' ? parseJson(message.content_json) : undefined
+  if (!Array.isArray(content)) {
+    file.noteUnreadable(1, `message ${message.id}: not a JSON array, or too large`)
+    return
+  }
+  const blocks = objectsIn(content)
   const at = gooseTime(message.created_timestamp)
   const id = `message ${message.id}`
   transcript.noteContext(at)

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { EventFragment } from '../../../records/fragments.ts'
-import { blockText, objectsIn, textsIn, timeOf } from '../../transcript/contents.ts'
+import { blockText, objectsIn, type Time, textsIn, timeOf } from '../../transcript/contents.ts'
 import { isObject, type Json, objectOf, parseJson, textOf, valueAt } from '../../transcript/json.ts'
 import { jsonAt, readJsonLines } from '../../transcript/json-lines.ts'
 import { type SourceFile, tokensBy } from '../../transcript/source-file.ts'
@@ -61,7 +61,7 @@ const timeIn = ({ timestamp }: Json): string | null =>
 
 const tokensOf = tokensBy('input_other output input_cache_read input_cache_creation', false)
 
-const idOf = ({ message_id }: Json, at: string | null): string => `kimi ${textOf(message_id) ?? at}`
+const idOf = ({ message_id }: Json, at: Time): string => `kimi ${textOf(message_id) ?? at}`
 
 const EVENTS = new Map<unknown, EventFragment['type']>([
   ['StepRetry', 'api_error'],
@@ -69,7 +69,7 @@ const EVENTS = new Map<unknown, EventFragment['type']>([
   ['CompactionBegin', 'compaction'],
 ])
 
-function readMessage(state: State, message: Json, at: string | null): undefined {
+function readMessage(state: State, message: Json, at: Time): undefined {
   const { transcript } = state
   const payload = objectOf(message.payload)
   const id = `${message.type} ${at}`
@@ -130,7 +130,7 @@ function readMessage(state: State, message: Json, at: string | null): undefined 
   }
 }
 
-function defer(state: State, at: string | null, add: (turn: Turn) => void): void {
+function defer(state: State, at: Time, add: (turn: Turn) => void): void {
   state.pending.push(add)
   state.pendingAt ??= at
 }

@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path'
-import { blockText, textsIn, timeOf } from '../../transcript/contents.ts'
+import { blockText, type Time, textsIn, timeOf } from '../../transcript/contents.ts'
 import { type Json, objectOf, textOf, valueAt } from '../../transcript/json.ts'
 import { jsonAt, readJsonLines } from '../../transcript/json-lines.ts'
 import { isNothing, type SourceFile, tokensBy } from '../../transcript/source-file.ts'
@@ -52,7 +52,7 @@ function readRecord(state: State, line: Json): undefined {
     readOther(state, line, at)
 }
 
-function readOther({ transcript, step }: State, line: Json, at: string | null): void {
+function readOther({ transcript, step }: State, line: Json, at: Time): void {
   transcript.noteContext(at, textOf(line.cwd) ?? textOf(valueAt(line, 'environmentDisclosure', 'cwd')))
   const id = `${line.type} ${at}`
   const attempt = line.nextAttempt ?? textOf(line.attempt)?.split('/')[0]
@@ -72,7 +72,7 @@ function readOther({ transcript, step }: State, line: Json, at: string | null): 
 /** Whether a person wrote a prompt, or typed a command that makes one; those of sub-agents, goals and timers are none. */
 const isPerson = ({ kind, trigger }: Json): boolean => kind === 'user' || trigger === 'user-slash'
 
-function readEvent(state: State, event: Json, at: string | null): void {
+function readEvent(state: State, event: Json, at: Time): void {
   const { transcript, calls } = state
   if (event.type === 'step.begin') {
     const id = textOf(event.uuid) ?? `step ${at}`
@@ -95,7 +95,7 @@ function readEvent(state: State, event: Json, at: string | null): void {
 }
 
 /** The turn of the step, which begins with what the model answers. */
-function turnOf({ transcript, step, model }: State, at: string | null): Turn {
+function turnOf({ transcript, step, model }: State, at: Time): Turn {
   const turn = step?.turn ?? transcript.addMessage({ id: step?.id ?? '', model, tokens: null }, at)
   if (step !== null) step.turn = turn
   return turn
@@ -104,7 +104,7 @@ function turnOf({ transcript, step, model }: State, at: string | null): Turn {
 const tokensOf = tokensBy('inputOther output inputCacheRead inputCacheCreation', false)
 
 /** The usage of a step, or of a call beside the conversation, as for a compaction. */
-function readUsage(state: State, line: Json, at: string | null): void {
+function readUsage(state: State, line: Json, at: Time): void {
   const { transcript, step, model } = state
   const tokens = tokensOf(objectOf(line.usage))
   const isOfStep = line.usageScope === 'turn' && step !== null

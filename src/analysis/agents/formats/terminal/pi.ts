@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { vendorNotes } from '../../../records/call-notes.ts'
-import { blockText, objectsIn, textsIn, timeOf } from '../../transcript/contents.ts'
+import { blockText, objectsIn, type Time, textsIn, timeOf } from '../../transcript/contents.ts'
 import { isObject, type Json, objectOf, textOf } from '../../transcript/json.ts'
 import { readJsonLines } from '../../transcript/json-lines.ts'
 import type { SourceFile } from '../../transcript/source-file.ts'
@@ -62,7 +62,7 @@ function noteCallOf({ file }: State, transcript: Transcript, agent: string, call
   if (isRead) noteAgent(transcript, agent, null)
 }
 
-function readHead(state: State, { cwd: folder, parentSession }: Json, at: string | null): undefined {
+function readHead(state: State, { cwd: folder, parentSession }: Json, at: Time): undefined {
   const cwd = textOf(folder)
   state.transcript.noteContext(at, cwd)
   const [, time, id] = PARENT.exec(textOf(parentSession) ?? '') ?? []
@@ -79,12 +79,9 @@ function keyOf({ responseId, timestamp }: Json, id: string): string {
   return responseText === null || typeof timestamp !== 'number' ? id : `${responseText} ${timestamp}`
 }
 
-function callsOf(
-  entry: Json,
-  message: Json,
-  id: string,
-  model: string | null,
-): (ApiMessage & { agent?: string | null })[] {
+type Call = ApiMessage & { agent?: string | null }
+
+function callsOf(entry: Json, message: Json, id: string, model: string | null): Call[] {
   if (message.role === 'assistant') {
     const notes = vendorNotes(message.provider)
     return [{ ...usedBy(message.usage, model), id: keyOf(message, id), notes }]
@@ -94,13 +91,7 @@ function callsOf(
   return isObject(entry.usage) ? [{ ...usedBy(entry.usage, modelName), id: `usage ${id}` }] : []
 }
 
-function readMessage(
-  transcript: Transcript,
-  message: Json,
-  turn: Turn | null,
-  id: string,
-  at: string | null,
-): void {
+function readMessage(transcript: Transcript, message: Json, turn: Turn | null, id: string, at: Time): void {
   if (message.role === 'user') transcript.addPrompt(id, at, blockText(message.content))
   else if (message.role === 'assistant' && turn !== null) {
     for (const block of objectsIn(message.content)) {

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { notesFrom } from '../../../records/call-notes.ts'
 import { isTool } from '../../../scoring/tool-names.ts'
-import { objectsIn, textsIn, timeOf } from '../../transcript/contents.ts'
+import { objectsIn, type Time, textsIn, timeOf } from '../../transcript/contents.ts'
 import { countOf, isObject, type Json, objectOf, textOf, valueAt } from '../../transcript/json.ts'
 import { readJsonLines } from '../../transcript/json-lines.ts'
 import { type SourceFile, tokensOfCall } from '../../transcript/source-file.ts'
@@ -58,7 +58,7 @@ function readLine(transcript: Transcript, line: Json): undefined {
   } else if (line.type === 'system') readSystem(transcript, line, id, at)
 }
 
-function readSystem(transcript: Transcript, line: Json, id: string, at: string | null): void {
+function readSystem(transcript: Transcript, line: Json, id: string, at: Time): void {
   const { version } = line
   const payload = objectOf(line.systemPayload)
   const event = objectOf(payload.uiEvent)
@@ -79,13 +79,7 @@ function readSystem(transcript: Transcript, line: Json, id: string, at: string |
   }
 }
 
-function readAnswer(
-  transcript: Transcript,
-  line: Json,
-  parts: readonly Json[],
-  id: string,
-  at: string | null,
-): void {
+function readAnswer(transcript: Transcript, line: Json, parts: readonly Json[], id: string, at: Time): void {
   const usage =
     isObject(line.usageMetadata) && Object.keys(line.usageMetadata).length > 0 ? line.usageMetadata : null
   const tokens = usage === null ? null : tokensOf((kind) => usage[`${kind}TokenCount`])
