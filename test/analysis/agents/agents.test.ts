@@ -1,15 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { FormatRegistry } from '@sinclair/typebox'
-import { Value } from '@sinclair/typebox/value'
-import { SessionRecord } from '../../../src/analysis/records/session.ts'
-import { isTimestamp } from '../../../src/base/dates.ts'
 import { agentFiles } from './reading.ts'
 
 const FIXTURES = join(import.meta.dir, '../../fixtures/agents')
 const CLAUDE = join(FIXTURES, 'claude/projects')
-if (!FormatRegistry.Has('timestamp')) FormatRegistry.Set('timestamp', isTimestamp)
-if (!FormatRegistry.Has('email')) FormatRegistry.Set('email', (text) => text.includes('@'))
 
 const { read, readOne } = agentFiles()
 
@@ -197,11 +191,10 @@ describe('other formats', () => {
   })
 })
 
-test('a folder of all formats: valid records, unknown files listed, other files counted', async () => {
+test('a folder of all formats: unknown files listed, other files counted', async () => {
   const { records, skipped, ignored } = await read(FIXTURES)
   // the session of the rollout has its sub-agent
   expect(records).toHaveLength(7)
-  for (const record of records) expect([...Value.Errors(SessionRecord, record)]).toEqual([])
   expect(skipped).toEqual(['cursor.jsonl: not a format we read'])
   expect(ignored).toEqual(['notes.md'])
 })

@@ -1,14 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import { readdirSync, readlinkSync, statSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
-import { mergeFragments } from '../../../src/analysis/fragments/merge.ts'
-import { composeRecord } from '../../../src/analysis/fragments/session-record.ts'
 import { problemOf } from '../../../src/analysis/records/check.ts'
-import { unpackFragments } from '../../../src/analysis/records/fragments.ts'
 import type { SessionRecord } from '../../../src/analysis/records/session.ts'
-import { loadPricer } from '../../../src/analysis/scoring/prices.ts'
 import { scratchFolder } from '../../support/at-end.ts'
-import { readAll } from './reading.ts'
+import { merged, readAll } from './reading.ts'
 
 // These cases are easily counted twice, priced wrongly or passed over.
 
@@ -287,19 +283,16 @@ describe('output of codex exec --json', () => {
   })
 
   test('and so it is where another run reads the rollout', async () => {
-    const alone = async (name: string) => {
-      const { byEnd } = await read([join(EXEC, name)])
-      const parts = unpackFragments(byEnd.get('2')?.parts ?? '')
-      if (parts === undefined) throw new Error(`${name} has no parts`)
-      return parts
-    }
+    const alone = async (name: string) =>
+      (await read([join(EXEC, name)])).records.filter(({ id }) => id.endsWith('2'))
     const [exec, rollout] = [await alone('exec.log'), await alone('rollout-y.jsonl')]
-    const pricer = await loadPricer()
-    const head = { id: 'sess_2', project_name: 'p' }
-    for (const both of [mergeFragments(exec, rollout), mergeFragments(rollout, exec)]) {
-      const composed = composeRecord(both, head, { pricer })
-      expect(composed?.record).toMatchObject({ turns: 1, tokens: { input: 900, output: 9 } })
-      expect(composed?.record.tools_used).toEqual(composeRecord(rollout, head, { pricer })?.record.tools_used)
+    for (const both of [
+      [...exec, ...rollout],
+      [...rollout, ...exec],
+    ]) {
+      const [record] = merged(both)
+      expect(record).toMatchObject({ turns: 1, tokens: { input: 900, output: 9 } })
+      expect(record?.tools_used).toEqual(rollout[0]?.tools_used)
     }
   })
 })

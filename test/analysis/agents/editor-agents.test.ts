@@ -1,29 +1,20 @@
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { mergeFragments } from '../../../src/analysis/fragments/merge.ts'
-import { composeRecord } from '../../../src/analysis/fragments/session-record.ts'
-import { noParts, unpackFragments } from '../../../src/analysis/records/fragments.ts'
-import { loadPricer } from '../../../src/analysis/scoring/prices.ts'
 import { opencodeDatabase, opencodeSession } from './agent-scripts.ts'
 import { CURSOR_TABLES, clineSession, makeDatabase, ZED_TABLES } from './other-agent-scripts.ts'
-import { agentFiles, tokensOfAnswers } from './reading.ts'
+import { agentFiles, at, merged, ms, tokensOfAnswers } from './reading.ts'
 
 const { write, read, readOne } = agentFiles()
 
-const ms = (second: number) => Date.UTC(2026, 4, 1, 10, 0, second)
-const at = (second: number) => new Date(ms(second)).toISOString()
+const say = (second: number, kind: string, text: string, more: object = {}) => ({
+  ...{ ts: ms(second), type: 'say', say: kind, text },
+  ...more,
+})
 
 describe('tasks of Cline, Roo Code and Kilo Code', () => {
   const CLINE = 'globalStorage/saoudrizwan.claude-dev/tasks'
   const ROO = 'globalStorage/rooveterinaryinc.roo-cline/tasks'
   const KILO = 'globalStorage/kilocode.kilo-code/tasks'
-  const say = (second: number, kind: string, text: string, more: object = {}) => ({
-    ts: ms(second),
-    type: 'say',
-    say: kind,
-    text,
-    ...more,
-  })
   const call = (
     second: number,
     [tokensIn, tokensOut, cacheReads, cacheWrites]: number[],
@@ -244,22 +235,16 @@ describe('sessions of Cline', () => {
     prompt,
     answer('a9', metrics),
   ])
-  const said = (second: number, kind: string, text: string) => ({
-    ts: ms(second),
-    type: 'say',
-    say: kind,
-    text,
-  })
   const used = (counts: object) => JSON.stringify(counts)
   const began = {
     'tasks/1777629600000/ui_messages.json': JSON.stringify([
-      said(0, 'task', 'Fix it'),
-      said(
+      say(0, 'task', 'Fix it'),
+      say(
         1,
         'api_req_started',
         used({ tokensIn: 1_000, tokensOut: 10, cacheReads: 200, cacheWrites: 100, cost: 0.125 }),
       ),
-      said(2, 'subagent_usage', used({ tokensIn: 2_000, tokensOut: 50, cost: 0.375 })),
+      say(2, 'subagent_usage', used({ tokensIn: 2_000, tokensOut: 50, cost: 0.375 })),
     ]),
   }
 
@@ -280,9 +265,9 @@ describe('sessions of Cline', () => {
     const counts = { tokensIn: 300, tokensOut: 50, cacheReads: 600, cacheWrites: 100, cost: 0.02 }
     const task = {
       'tasks/1777629600000/ui_messages.json': JSON.stringify([
-        said(1, 'task', 'Go'),
-        said(2, 'api_req_started', used(counts)),
-        said(4, 'api_req_started', used({ ...counts, tokensIn: 700 })),
+        say(1, 'task', 'Go'),
+        say(2, 'api_req_started', used(counts)),
+        say(4, 'api_req_started', used({ ...counts, tokensIn: 700 })),
       ]),
     }
     const run = { type: 'tool_use', id: 'toolu_1', name: 'run_commands', input: { commands: ['ls'] } }
@@ -298,16 +283,8 @@ describe('sessions of Cline', () => {
       estimated_cost: 0.06,
     }
     expect(await readOne({ ...task, ...own })).toMatchObject(whole)
-    const parts = await Promise.all(
-      [task, own].map(
-        async (files) => unpackFragments((await readOne(files)).parts ?? '') ?? noParts('cline'),
-      ),
-    )
-    const pricer = await loadPricer()
-    for (const order of [parts, parts.toReversed()]) {
-      const head = { id: 'sess_1777629600000', project_name: 'shop' }
-      expect(composeRecord(order.reduce(mergeFragments), head, { pricer })?.record).toMatchObject(whole)
-    }
+    const records = [await readOne(task), await readOne(own)]
+    for (const order of [records, records.toReversed()]) expect(merged(order)).toMatchObject([whole])
   })
 
   test('what a compacted session used before counts, once with its sub-agents', async () => {

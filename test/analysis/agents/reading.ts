@@ -5,7 +5,10 @@ import {
   readSessions,
   type SourceResult,
 } from '../../../src/analysis/agents/read-sessions.ts'
+import { mergeFragments } from '../../../src/analysis/fragments/merge.ts'
+import { composeRecord, type RecordHead } from '../../../src/analysis/fragments/session-record.ts'
 import { problemOf } from '../../../src/analysis/records/check.ts'
+import { type SessionFragments, unpackFragments } from '../../../src/analysis/records/fragments.ts'
 import type { SessionRecord } from '../../../src/analysis/records/session.ts'
 import { loadPricer } from '../../../src/analysis/scoring/prices.ts'
 import { scratchFolder } from '../../support/at-end.ts'
@@ -16,6 +19,27 @@ const pricer = await loadPricer()
 
 export const lines = (values: readonly unknown[]): string =>
   `${values.map((value) => JSON.stringify(value)).join('\n')}\n`
+
+/** The seconds of an hour in which tests let things happen. */
+export const ms = (second: number) => Date.UTC(2026, 4, 1, 10, 0, second)
+export const at = (second: number) => new Date(ms(second)).toISOString()
+
+export function partsOf({ id, parts }: SessionRecord): SessionFragments {
+  const unpacked = unpackFragments(parts ?? '')
+  if (unpacked === undefined) throw new Error(`${id} has no parts`)
+  return unpacked
+}
+
+/** The record of parts that come one after the other. */
+export const composed = (parts: readonly SessionFragments[], head: RecordHead): SessionRecord | undefined =>
+  composeRecord(parts.reduce(mergeFragments), head, { pricer })?.record
+
+/** The records that a server has after it got these. */
+export const merged = (records: readonly SessionRecord[]): SessionRecord[] =>
+  [...Map.groupBy(records, ({ id }) => id)].flatMap(([id, all]) => {
+    const project_name = all[0]?.project_name ?? null
+    return composed(all.map(partsOf), { id, project_name }) ?? []
+  })
 
 /** Reads all of these files and folders. */
 export async function readAll(paths: readonly string[], options: Partial<ReadOptions> = {}) {

@@ -2,18 +2,11 @@ import { describe, expect, test } from 'bun:test'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type KnownFile, lookAt } from '../../../src/analysis/agents/known-files.ts'
-import { mergeFragments } from '../../../src/analysis/fragments/merge.ts'
-import { composeRecord } from '../../../src/analysis/fragments/session-record.ts'
-import { noParts, unpackFragments } from '../../../src/analysis/records/fragments.ts'
 import type { SessionRecord } from '../../../src/analysis/records/session.ts'
-import { loadPricer } from '../../../src/analysis/scoring/prices.ts'
 import { ampThread, GOOSE_LEDGER, GOOSE_TABLES, makeDatabase } from './other-agent-scripts.ts'
-import { agentFiles, lines, tokensOfAnswers } from './reading.ts'
+import { agentFiles, at, lines, merged, ms, tokensOfAnswers } from './reading.ts'
 
 const { write, read, readOne } = agentFiles()
-
-const ms = (second: number) => Date.UTC(2026, 4, 1, 10, 0, second)
-const at = (second: number) => new Date(ms(second)).toISOString()
 
 describe('Pi', () => {
   const head = (id: string, second: number) => ({
@@ -159,13 +152,10 @@ describe('Pi', () => {
       const files = [parent(result('r1', named)), child(0, 350, 0.35), child(1, 4_000, 0.4)]
       const records = await Promise.all(files.map((file) => readOne(file)))
       expect(new Set(records.map(({ id }) => id))).toEqual(new Set(['sess_p1']))
-      const parts = records.map((record) => unpackFragments(record.parts ?? '') ?? noParts('pi'))
-      const pricer = await loadPricer()
-      for (const order of [parts, parts.toReversed(), [parts[1], parts[0], parts[2]]]) {
-        const merged = order.flatMap((each) => each ?? []).reduce(mergeFragments)
-        const composed = composeRecord(merged, { id: 'sess_p1', project_name: 'x' }, { pricer })
-        expect(composed && figures(composed.record)).toEqual([4_360, 0.76])
-        expect(composed?.record.turns).toBe(3)
+      const [own, ...children] = records
+      for (const order of [records, records.toReversed(), [...children, own].flatMap((each) => each ?? [])]) {
+        const all = merged(order)
+        expect(all.map((record) => [...figures(record), record.turns])).toEqual([[4_360, 0.76, 3]])
       }
     })
 

@@ -1,22 +1,15 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { mergeFragments } from '../../../src/analysis/fragments/merge.ts'
-import { composeRecord } from '../../../src/analysis/fragments/session-record.ts'
-import { type SessionFragments, unpackFragments } from '../../../src/analysis/records/fragments.ts'
 import type { SessionRecord } from '../../../src/analysis/records/session.ts'
-import { loadPricer } from '../../../src/analysis/scoring/prices.ts'
 import { testsFolder } from '../../support/at-end.ts'
-import { readAll } from '../agents/reading.ts'
+import { at, merged, ms, readAll } from '../agents/reading.ts'
 import { putFile } from './transcripts.ts'
 
 // Sessions of several files, one of which may be an older copy: read together, or each by itself in any order, they are the same.
 
 const folder = testsFolder().path
-const pricer = await loadPricer()
 
-const ms = (second: number) => Date.UTC(2026, 4, 1, 10, 0, second)
-const at = (second: number) => new Date(ms(second)).toISOString()
 type Lines = readonly object[]
 
 // ---- Qwen Code: the answer to a sub-agent is in its file and, with an id, in that of the session
@@ -144,20 +137,9 @@ const CASES: [string, Record<string, Lines>, Record<string, number>][] = [
 
 const read = async (paths: readonly string[]) => (await readAll(paths)).records
 
-/** The records of parts that were merged in this order, by id. */
-function merged(records: readonly SessionRecord[]): Record<string, SessionRecord | undefined> {
-  const parts = new Map<string, SessionFragments>()
-  for (const record of records) {
-    const own = unpackFragments(record.parts ?? '')
-    const known = parts.get(record.id)
-    if (own !== undefined) parts.set(record.id, known === undefined ? own : mergeFragments(known, own))
-  }
-  const entries = [...parts].map(([id, each]) => {
-    const record = composeRecord(each, { id, project_name: null }, { pricer })?.record
-    return [id, record]
-  })
-  return Object.fromEntries(entries)
-}
+/** The records that a server has after it got these, by id. */
+const mergedById = (records: readonly SessionRecord[]) =>
+  Object.fromEntries(merged(records).map((record) => [record.id, { ...record, project_name: null }]))
 
 test.each(CASES)('%s: files together, or each by itself in any order', async (name, files, inputs) => {
   const paths = Object.entries(files).map(([path, lines]) =>
@@ -167,10 +149,10 @@ test.each(CASES)('%s: files together, or each by itself in any order', async (na
   expect(Object.fromEntries(whole.map(({ id, tokens }) => [id, tokens?.input]))).toEqual(inputs)
   const pieces: SessionRecord[] = []
   for (const path of paths) pieces.push(...(await read([path])))
-  const expected = merged(whole)
+  const expected = mergedById(whole)
   fc.assert(
     fc.property(fc.shuffledSubarray([...pieces, ...whole], { minLength: pieces.length }), (order) => {
-      const some = merged([...order, ...pieces])
+      const some = mergedById([...order, ...pieces])
       expect(some).toEqual(expected)
     }),
     { numRuns: 50 },

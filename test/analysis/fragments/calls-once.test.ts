@@ -1,26 +1,18 @@
 import { expect, test } from 'bun:test'
 import { withEachCallOnce } from '../../../src/analysis/fragments/telemetry.ts'
-import {
-  fragmentId,
-  newCall,
-  type SessionFragments,
-  type TurnFragment,
-} from '../../../src/analysis/records/fragments.ts'
+import { fragmentId, newCall, type TurnFragment } from '../../../src/analysis/records/fragments.ts'
+import { answerPart, emptyParts } from './parts.ts'
 
 // Calls of transcripts and of telemetry: which of them are the same one.
 
 const AT = '2026-05-01T08:00:00.000Z'
 const TIMES = { from: AT, to: AT }
-const PARTS: SessionFragments = {
-  ...{ agent: 'claude-code', isFork: false, times: TIMES, fileTimes: TIMES, telemetry: TIMES },
-  ...{ project: { rank: 3, at: AT }, branch: null, title: null, pullRequests: [], turns: [], calls: [] },
-  ...{ events: [], secrets: [], modes: [], runs: [], whole: null },
-}
-const turn = (id: string, tokens: number[] | null, more: Partial<TurnFragment> = {}): TurnFragment => ({
-  ...{ id, role: 'assistant', at: AT, position: 0, model: 'm', cost: null, estimate: null, searches: 0 },
-  tokens: tokens === null ? null : [tokens[0] ?? 0, tokens[1] ?? 0, tokens[2] ?? 0, tokens[3] ?? 0, 0],
-  ...more,
-})
+const PARTS = { ...emptyParts(TIMES), telemetry: TIMES }
+const turn = (id: string, tokens: number[] | null, more: Partial<TurnFragment> = {}): TurnFragment =>
+  answerPart(id, {
+    tokens: tokens === null ? null : [tokens[0] ?? 0, tokens[1] ?? 0, tokens[2] ?? 0, tokens[3] ?? 0, 0],
+    ...more,
+  })
 const told = (id: string, tokens: number[] | null, more: Partial<TurnFragment> = {}) =>
   turn(id, tokens, { telemetry: true, ...more })
 const kept = (...turns: TurnFragment[]) => withEachCallOnce({ ...PARTS, turns }).turns.map(({ id }) => id)

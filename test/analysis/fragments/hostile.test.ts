@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { mergeFragments, mergeTurn } from '../../../src/analysis/fragments/merge.ts'
 import { composeRecord } from '../../../src/analysis/fragments/session-record.ts'
 import {
+  newCall,
   packFragments,
   type SessionFragments,
   type TurnFragment,
@@ -17,6 +18,7 @@ import { tenant } from '../../support/api.ts'
 import { PLANTED } from '../../support/planted-secrets.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 import { sessionRecord } from '../../support/records.ts'
+import { answerPart, emptyParts } from './parts.ts'
 
 // Parts that `sync` would not send, and how far merging may go.
 
@@ -29,35 +31,9 @@ const deps = (prices = {}) => ({
 })
 
 const AT = '2026-11-14T10:00:00.000Z'
-const empty: SessionFragments = {
-  agent: 'claude-code',
-  isFork: false,
-  times: { from: AT, to: AT },
-  fileTimes: { from: null, to: null },
-  project: { rank: 1, at: AT },
-  branch: null,
-  title: null,
-  pullRequests: [],
-  turns: [],
-  calls: [],
-  events: [],
-  secrets: [],
-  modes: [],
-  runs: [],
-  whole: null,
-}
-const turn = (id: string, over: Partial<TurnFragment> = {}): TurnFragment => ({
-  id,
-  role: 'assistant',
-  at: AT,
-  position: 1,
-  model: 'in-house',
-  tokens: [100, 10, 0, 0, 0],
-  cost: null,
-  estimate: null,
-  searches: 0,
-  ...over,
-})
+const empty = emptyParts({ from: AT, to: AT })
+const turn = (id: string, over: Partial<TurnFragment> = {}): TurnFragment =>
+  answerPart(id, { at: AT, position: 1, model: 'in-house', tokens: [100, 10, 0, 0, 0], ...over })
 const packed = (parts: SessionFragments): string => {
   const text = packFragments(parts)
   if (text === undefined) throw new Error('too large to be packed')
@@ -85,17 +61,8 @@ test('merging and composing takes time that grows with the number of items', asy
   const many = 20_000
   const ids = Array.from({ length: many }, (_, index) => index.toString(36))
   const calls = ids.map((id, index) => ({
-    id,
-    turn: id,
-    position: 1,
-    name: `tool ${index}`,
-    ok: false,
-    edits: [],
-    commits: false,
-    tests: false,
-    searches: 0,
-    rejected: false,
-    actions: [],
+    ...newCall(id),
+    ...{ id, turn: id, position: 1, name: `tool ${index}`, ok: false },
   }))
   const events = ids.slice(0, 10_000).map((id) => ({ id, type: 'api_error' as const, at: AT, turn: null }))
   const parts = { ...empty, turns: ids.map((id) => turn(id)), calls, events }
@@ -159,18 +126,8 @@ test('a session keeps the prices of the client that read it when another part co
 
 test('a person who is erased leaves packed parts too', async () => {
   const { orgId } = await tenant(database.sql)
-  const call = {
-    id: 'c',
-    turn: 'a',
-    position: 1,
-    name: 'Edit',
-    ok: false,
-    commits: false,
-    tests: false,
-    searches: 0,
-  }
   const edits = ['people/jane.doe@corp.example/notes.md']
-  const calls = [{ ...call, edits, rejected: false, actions: [] }]
+  const calls = [{ ...newCall('c'), turn: 'a', position: 1, name: 'Edit', ok: false, edits }]
   await writeRecords(deps(), orgId, [record({ ...empty, turns: [turn('a')], calls })])
   const parts = async () => {
     const [row] = await database.sql<{ parts: string }[]>`
@@ -183,9 +140,8 @@ test('a person who is erased leaves packed parts too', async () => {
 })
 
 test('a rejection that is read with the result alone counts', () => {
-  const call = { id: 'c', position: 1, edits: [], commits: false, tests: false, searches: 0, actions: [] }
-  const known = { ...call, turn: 'a', name: 'Bash', ok: null, rejected: false }
-  const result = { ...call, turn: null, name: null, ok: false, rejected: true }
+  const known = { ...newCall('c'), turn: 'a', name: 'Bash' }
+  const result = { ...newCall('c'), ok: false, rejected: true }
   const merged = mergeFragments(
     { ...empty, turns: [turn('a')], calls: [known] },
     { ...empty, calls: [result] },

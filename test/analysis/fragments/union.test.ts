@@ -2,13 +2,9 @@ import { expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import fc from 'fast-check'
-import { mergeFragments } from '../../../src/analysis/fragments/merge.ts'
-import { composeRecord } from '../../../src/analysis/fragments/session-record.ts'
-import { type SessionFragments, unpackFragments } from '../../../src/analysis/records/fragments.ts'
 import type { SessionRecord } from '../../../src/analysis/records/session.ts'
-import { loadPricer } from '../../../src/analysis/scoring/prices.ts'
 import { testsFolder } from '../../support/at-end.ts'
-import { readAll } from '../agents/reading.ts'
+import { merged, readAll } from '../agents/reading.ts'
 import { type MadeFile, makeTranscripts, putFile, randomFrom } from './transcripts.ts'
 
 // Whatever files a session is read from, in whatever order and in how many runs: the record is the same. The runs are of the
@@ -20,15 +16,9 @@ const ORDERS = Number(process.env.UNION_ORDERS ?? 25)
 const MADE = Number(process.env.UNION_SESSIONS ?? 60)
 
 const folder = testsFolder().path
-const pricer = await loadPricer()
 
 const read = async (paths: readonly string[]) => (await readAll(paths)).records
 
-const partsOf = ({ parts }: SessionRecord): SessionFragments => {
-  const unpacked = unpackFragments(parts ?? '')
-  if (unpacked === undefined) throw new Error('a record without parts')
-  return unpacked
-}
 const figuresOf = (record: SessionRecord) => ({ ...record, parts: null })
 
 /** A file whole, with an older checkpoint, twice, in two parts. */
@@ -66,21 +56,6 @@ async function pieceRecords(files: readonly MadeFile[], seed: number): Promise<S
   return records
 }
 
-function merged(records: readonly SessionRecord[]): Map<string, SessionRecord> {
-  const parts = new Map<string, SessionFragments>()
-  const names = new Map(records.map(({ id, project_name }) => [id, project_name]))
-  for (const record of records) {
-    const known = parts.get(record.id)
-    parts.set(record.id, known === undefined ? partsOf(record) : mergeFragments(known, partsOf(record)))
-  }
-  return new Map(
-    [...parts].flatMap(([id, each]) => {
-      const composed = composeRecord(each, { id, project_name: names.get(id) ?? '' }, { pricer })
-      return composed === null ? [] : [[id, composed.record]]
-    }),
-  )
-}
-
 async function expectSame(files: readonly MadeFile[], orders: number): Promise<void> {
   const whole = join(folder, `whole-${files.length}`)
   const all = new Map(
@@ -90,9 +65,9 @@ async function expectSame(files: readonly MadeFile[], orders: number): Promise<v
   fc.assert(
     fc.property(fc.shuffledSubarray(records, { minLength: records.length }), (order) => {
       const found = merged(order)
-      expect([...found.keys()].sort()).toEqual([...all.keys()].sort())
-      for (const [id, record] of found) {
-        const { project_name } = record
+      expect(found.map(({ id }) => id).sort()).toEqual([...all.keys()].sort())
+      for (const record of found) {
+        const { id, project_name } = record
         expect<object>(figuresOf(record)).toEqual({ ...all.get(id), project_name })
       }
     }),

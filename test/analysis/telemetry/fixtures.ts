@@ -1,7 +1,9 @@
 // Telemetry as the agents send it, made for the tests.
 
 import { expect } from 'bun:test'
+import { fragmentId, type TurnFragment } from '../../../src/analysis/records/fragments.ts'
 import type { Sql } from '../../../src/database/client.ts'
+import { answerPart } from '../fragments/parts.ts'
 
 /** Waits until what was sent is written to its sessions. */
 export async function inboxEmpty(sql: Sql): Promise<void> {
@@ -30,6 +32,21 @@ export const attributesOf = (attributes: Attributes): object[] =>
 const nanoseconds = (at: string): string => `${BigInt(Date.parse(at)) * 1_000_000n}`
 
 export const AT = '2026-11-01T10:00:00.000Z'
+
+/** Answers by their numbers, as `sync` reads them of a transcript; `withIds`: the agent notes the API's ids. */
+export const answersOf = (calls: readonly number[], withIds = true): TurnFragment[] =>
+  calls.map((n) => ({
+    ...answerPart(fragmentId(`msg_${n}`), { at: AT, position: n, model: 'claude-sonnet-4-5' }),
+    tokens: [1_000 + n, 100 + n, 10 * n, n, 0],
+    ...(withIds ? { request: fragmentId(`req_${n}`) } : {}),
+  }))
+
+/** The fields of answers that tests look at. */
+export interface Shown {
+  [field: string]: unknown
+  data: Shown[]
+  tokens: Record<string, number | null> | null
+}
 
 /** A request of log records. */
 export const logs = (records: readonly Attributes[], resource: Attributes = {}): object => ({

@@ -1,11 +1,23 @@
 import { expect, test } from 'bun:test'
 import { gzipSync } from 'node:zlib'
 import { createKey } from '../../../src/accounts/keys/queries.ts'
-import { fragmentId, packFragments, type SessionFragments } from '../../../src/analysis/records/fragments.ts'
+import { newCall, packFragments } from '../../../src/analysis/records/fragments.ts'
 import { bodyOf, client, got, jsonPost, type Tenant, tenant, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 import { memberRecord } from '../../support/records.ts'
-import { AT, CLAUDE, call, claude, inboxEmpty, logs, metrics, traces } from './fixtures.ts'
+import { emptyParts } from '../fragments/parts.ts'
+import {
+  AT,
+  answersOf,
+  CLAUDE,
+  call,
+  claude,
+  inboxEmpty,
+  logs,
+  metrics,
+  type Shown,
+  traces,
+} from './fixtures.ts'
 
 const database = await testsDatabase()
 const app = testApp(database.sql)
@@ -16,60 +28,27 @@ const send = async ({ key }: Tenant, body: object, path = '/v1/logs') => {
   await inboxEmpty(database.sql)
   return answer
 }
-/** The fields of answers that these tests look at. */
-interface Shown {
-  [field: string]: unknown
-  data: Shown[]
-  tokens: Record<string, number | null> | null
-}
 const get = async ({ key }: Tenant, path: string) =>
   (await bodyOf(await client(app, key)(path))) as unknown as Shown
 const detail = (own: Tenant, id: string) => get(own, `/v1/sessions/sess_${id}`)
 const totals = async (own: Tenant) => (await get(own, '/v1/cost/breakdown?by=agent')).total
 
-const emptyParts: SessionFragments = {
-  ...{ agent: 'claude-code', isFork: false, times: { from: AT, to: AT } },
-  ...{ fileTimes: { from: null, to: null }, project: { rank: 3, at: AT }, branch: null, title: null },
-  ...{ pullRequests: [], turns: [], calls: [], events: [], secrets: [], modes: [], runs: [], whole: null },
-}
 /** A session as `sync` reads it of a transcript with these calls; `withIds`: the agent notes the API's ids. */
 const transcript = (id: string, calls: readonly number[], { withIds = true, tool = '' } = {}) => {
-  const turns = calls.map((n) => ({
-    ...{ id: fragmentId(`msg_${n}`), role: 'assistant' as const, at: AT, position: n },
-    ...{ model: 'claude-sonnet-4-5', cost: null, estimate: null, searches: 0 },
-    tokens: [1_000 + n, 100 + n, 10 * n, n, 0] as [number, number, number, number, number],
-    ...(withIds ? { request: fragmentId(`req_${n}`) } : {}),
-  }))
+  const turns = answersOf(calls, withIds)
   const first = turns[0]
-  const parts: SessionFragments = {
-    ...emptyParts,
-    turns,
-    calls:
-      tool === '' || first === undefined
-        ? []
-        : [
-            {
-              ...{
-                id: fragmentId(tool),
-                turn: first.id,
-                position: 1,
-                name: 'Bash',
-                ok: true,
-                edits: ['a.ts'],
-              },
-              ...{ commits: false, tests: false, searches: 0, rejected: false, actions: [] },
-            },
-          ],
-  }
-  const sum = (index: number) => turns.reduce((total, { tokens }) => total + (tokens[index] ?? 0), 0)
+  const call = { ...newCall(tool), turn: first?.id ?? null, name: 'Bash', ok: true, edits: ['a.ts'] }
+  const parts = { ...emptyParts({ from: AT, to: AT }), turns, calls: tool === '' ? [] : [call] }
+  const sum = (index: number) => turns.reduce((total, { tokens }) => total + (tokens?.[index] ?? 0), 0)
   return {
     ...{ type: 'session', id: `sess_${id}`, project_name: 'shop', created_at: AT, source: 'claude-code' },
     ...{ started_at: AT, ended_at: AT, model: 'claude-sonnet-4-5', turns: turns.length },
     tokens: { input: sum(0), output: sum(1), cache_read: sum(2), cache_creation: sum(3) },
-    turn_records: turns.map(({ model, tokens: [input, output, cache_read, cache_creation] }) => ({
-      ...{ role: 'assistant', model, started_at: AT },
-      tokens: { input, output, cache_read, cache_creation },
-    })),
+    turn_records: turns.map(({ model, tokens: counts }) => {
+      const [input, output, cache_read, cache_creation] = counts ?? []
+      const tokens = { input, output, cache_read, cache_creation }
+      return { role: 'assistant', model, started_at: AT, tokens }
+    }),
     files_touched: tool === '' ? [] : ['a.ts'],
     parts: packFragments(parts),
   }

@@ -1,25 +1,21 @@
 import { expect, test } from 'bun:test'
 import { createKey } from '../../../src/accounts/keys/queries.ts'
-import { fragmentId, packFragments, type SessionFragments } from '../../../src/analysis/records/fragments.ts'
+import { packFragments } from '../../../src/analysis/records/fragments.ts'
 import type { SessionRecord } from '../../../src/analysis/records/session.ts'
 import { loadPricer } from '../../../src/analysis/scoring/prices.ts'
 import { prepareSession } from '../../../src/features/sessions/prepare.ts'
 import { withKeptTelemetry } from '../../../src/features/sessions/writing/telemetry.ts'
 import { bodyOf, client, jsonPost, type Tenant, tenant, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
-import { AT, CLAUDE, call, claude, inboxEmpty, logs, traces } from './fixtures.ts'
+import { emptyParts } from '../fragments/parts.ts'
+import { AT, answersOf, CLAUDE, call, claude, inboxEmpty, logs, type Shown, traces } from './fixtures.ts'
 
 // Telemetry beside transcripts of several people and sub-agents: nobody's session gets into another's, and nothing is lost.
 
 const database = await testsDatabase()
 const app = testApp(database.sql)
 
-const none = { from: null, to: null }
-const PARTS: SessionFragments = {
-  ...{ agent: 'claude-code', isFork: false, times: { from: AT, to: AT }, fileTimes: none, whole: null },
-  ...{ project: { rank: 3, at: AT }, branch: null, title: null, pullRequests: [], turns: [], calls: [] },
-  ...{ events: [], secrets: [], modes: [], runs: [] },
-}
+const PARTS = emptyParts({ from: AT, to: AT })
 /** A session as `sync` reads it: calls by their numbers, with the API's ids. */
 const transcript = (id: string, calls: readonly number[], more: object = {}, parts: object = {}) => ({
   ...{ type: 'session', id: `sess_${id}`, project_name: 'shop', created_at: AT, source: 'claude-code' },
@@ -28,22 +24,9 @@ const transcript = (id: string, calls: readonly number[], more: object = {}, par
     output: calls.reduce((sum, n) => sum + 100 + n, 0),
   },
   ...more,
-  parts: packFragments({
-    ...PARTS,
-    turns: calls.map((n) => ({
-      ...{ id: fragmentId(`msg_${n}`), role: 'assistant', at: AT, position: n, model: 'claude-sonnet-4-5' },
-      ...{ cost: null, estimate: null, searches: 0, request: fragmentId(`req_${n}`) },
-      tokens: [1_000 + n, 100 + n, 10 * n, n, 0],
-    })),
-    ...parts,
-  } as SessionFragments),
+  parts: packFragments({ ...PARTS, turns: answersOf(calls), ...parts }),
 })
 
-interface Shown {
-  [field: string]: unknown
-  data: Shown[]
-  tokens: Record<string, number | null> | null
-}
 const ask = async (key: string, path: string, body?: object) => {
   const init = jsonPost(body)
   return await client(app, key)(path, body === undefined ? {} : init)
@@ -225,7 +208,7 @@ test("telemetry that is too large beside a client's own session is told, and the
   }
   const { parts: _parts, ...record } = transcript('client', [])
   const session = prepareSession(record as SessionRecord, 'records[0]', options)
-  const telemetry = { ...PARTS, times: none, telemetry: { from: AT, to: AT } }
+  const telemetry = { ...PARTS, times: PARTS.fileTimes, telemetry: { from: AT, to: AT } }
   expect(withKeptTelemetry(session, telemetry, options).detail.origin).toBe('both')
   expect(beyond).toEqual([])
   const tooLarge = { ...telemetry, agent: 'x'.repeat(200_000) }

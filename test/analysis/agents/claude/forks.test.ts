@@ -1,12 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { createLineOwners } from '../../../../src/analysis/agents/transcript/line-owners.ts'
-import { mergeFragments } from '../../../../src/analysis/fragments/merge.ts'
-import { composeRecord } from '../../../../src/analysis/fragments/session-record.ts'
-import { unpackFragments } from '../../../../src/analysis/records/fragments.ts'
 import type { SessionRecord } from '../../../../src/analysis/records/session.ts'
-import { loadPricer } from '../../../../src/analysis/scoring/prices.ts'
-import { agentFiles, lines } from '../reading.ts'
+import { agentFiles, lines, merged } from '../reading.ts'
 
 // Forks of Claude Code's sessions by `--fork-session`, `/branch` and the SDK, as several versions write them. Each line of the
 // model is a call with an input of its own, so that a sum names the calls.
@@ -109,15 +105,6 @@ const seen = (records: readonly SessionRecord[]) =>
       { input: tokens?.input, turns: (turn_records ?? []).map(({ role }) => role).join(' '), ended_at },
     ]),
   )
-/** The records as a server composes them of the parts that it got. */
-async function merged(records: readonly SessionRecord[]): Promise<SessionRecord[]> {
-  const pricer = await loadPricer()
-  const bySession = Map.groupBy(records, ({ id }) => id)
-  return [...bySession].flatMap(([id, all]) => {
-    const parts = all.flatMap((record) => unpackFragments(record.parts ?? '') ?? [])
-    return composeRecord(parts.reduce(mergeFragments), { id, project_name: '' }, { pricer })?.record ?? []
-  })
-}
 
 const TURN = 'user assistant'
 const EXPECTED = {
@@ -143,7 +130,7 @@ describe.each(Object.entries(FORMS))('%s', (_form, fork) => {
     const owners = createLineOwners()
     const records: SessionRecord[] = []
     for (const name of names) records.push(...(await read(join(folder, name), { owners })).records)
-    expect(seen(await merged(records))).toEqual(EXPECTED)
+    expect(seen(merged(records))).toEqual(EXPECTED)
   })
 
   test('another client has the fork only', async () => {

@@ -1,10 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { mergeFragments } from '../../../../src/analysis/fragments/merge.ts'
-import { composeRecord } from '../../../../src/analysis/fragments/session-record.ts'
-import { unpackFragments } from '../../../../src/analysis/records/fragments.ts'
 import type { SessionRecord } from '../../../../src/analysis/records/session.ts'
-import { loadPricer } from '../../../../src/analysis/scoring/prices.ts'
-import { agentFiles, lines } from '../reading.ts'
+import { agentFiles, composed, lines, partsOf } from '../reading.ts'
 
 // Usage of models as Claude Code states it, under whatever name and in whatever place.
 
@@ -256,17 +252,13 @@ describe('tiers', () => {
     const record = await readOne({
       'a.jsonl': lines([prompt, call(1, OPUS, { ...usageOf([1_000_000, 0]), speed: 'fast' })]),
     })
-    const parts = unpackFragments(record.parts ?? '')
-    if (parts === undefined) throw new Error('no parts')
+    const parts = partsOf(record)
     const earlier = parts.turns.map(({ tier, ...turn }) => ({
       ...turn,
       estimate: tier === undefined ? turn.estimate : '5000000000000',
     }))
-    const pricer = await loadPricer()
-    for (const both of [
-      mergeFragments(parts, { ...parts, turns: earlier }),
-      mergeFragments({ ...parts, turns: earlier }, parts),
-    ])
-      expect(composeRecord(both, { id: 's', project_name: '' }, { pricer })?.record.estimated_cost).toBe(30)
+    const both = [parts, { ...parts, turns: earlier }]
+    for (const order of [both, both.toReversed()])
+      expect(composed(order, { id: 's', project_name: '' })?.estimated_cost).toBe(30)
   })
 })

@@ -3,28 +3,18 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { mergeFragments } from '../../../../src/analysis/fragments/merge.ts'
-import { composeRecord } from '../../../../src/analysis/fragments/session-record.ts'
-import { unpackFragments } from '../../../../src/analysis/records/fragments.ts'
 import type { SessionRecord } from '../../../../src/analysis/records/session.ts'
-import { loadPricer } from '../../../../src/analysis/scoring/prices.ts'
 import { codexRollout, type Step } from '../agent-scripts.ts'
-import { agentFiles, readAll } from '../reading.ts'
+import { agentFiles, composed, partsOf, readAll } from '../reading.ts'
 import { calls, newRollout, threadId } from './rollouts.ts'
 
 // A session is found in several files: moved to `archived_sessions`, in a backup, packed, as an older checkpoint. Whatever
 // order they are read in, in one run or several, it is what the whole file says.
 
 const { write } = agentFiles()
-const pricer = await loadPricer()
 const ORDERS = Number(process.env.COPIES_ORDERS ?? 15)
 
 const read = async (folder: string, content = false) => (await readAll([folder], { content })).records
-
-const partsOf = (record: SessionRecord) => {
-  const parts = unpackFragments(record.parts ?? '')
-  if (parts === undefined) throw new Error('a record without parts')
-  return parts
-}
 
 /** The record that several runs make of one session. */
 function merged(records: readonly SessionRecord[]): object {
@@ -32,7 +22,7 @@ function merged(records: readonly SessionRecord[]): object {
   if (first === undefined) throw new Error('no record')
   const { id, project_name } = first
   const parts = records.map(partsOf).reduce(mergeFragments)
-  return { ...composeRecord(parts, { id, project_name }, { pricer })?.record, parts }
+  return { ...composed([parts], { id, project_name }), parts }
 }
 
 function scripted(): string[] {
