@@ -112,8 +112,12 @@ describe.skipIf(program === null)('the page of cost', () => {
       '&team=web',
       '&member=ada%40example.com',
       '&team=payments&agent=claude-code',
-    ])
+    ]) {
       expect(await said(other)).toBe('')
+      // the head and notes are asked for later
+      const asked = page.ownRequests().filter((url) => /\/v1\/(?!changes|whoami|attention|notes)/.test(url))
+      expect(asked.length).toBeLessThanOrEqual(6)
+    }
     expect(page.problems.splice(0)).toEqual([])
   }, 180_000)
 

@@ -75,16 +75,16 @@ export function useDays(
       .map(({ to }) => to)
       .sort()
       .reverse()
-    const { limitOf, days } = await (hasBudgets && Object.keys(scope).length === 0
+    const { limitOf, days, used } = await (hasBudgets && Object.keys(scope).length === 0
       ? ofOrganization({ from, to }, signal)
-      : ofFilters(filters, hasBudgets ? scope : undefined, { from, to }, signal))
+      : ofFilters(filters, hasBudgets ? scope : undefined, { from, to }, { month, isByDay }, signal))
     const costs = new Map(days.map(({ period, cost }) => [period, cost]))
     const limit = isShown ? limitOf(month.from) : null
     const ofMonth = days.filter(({ period }) => period >= month.from && period <= month.to)
     return {
       limitOf,
       costOn: (day) => costs.get(day) ?? 0,
-      month: limit === null ? undefined : budgetOf(limit, month, ofMonth),
+      month: limit === null ? undefined : (used ?? budgetOf(limit, month, ofMonth)),
       without: isShown && limit === null && Object.keys(scope).length > 0 ? month : undefined,
     }
   })
@@ -96,21 +96,42 @@ async function ofOrganization(range: Range, signal: AbortSignal) {
   const path = pathOf('/cost/trend', datesIn(range))
   const { data } = await getJson<CostTrend>(path, { signal })
   const limits = new Map(data.map(({ period, budget }) => [period, budget]))
-  return { limitOf: (month: string) => limits.get(month) ?? null, days: data }
+  return { limitOf: (month: string) => limits.get(month) ?? null, days: data, used: undefined }
 }
 
-async function ofFilters(filters: Query, scope: Query | undefined, range: Range, signal: AbortSignal) {
+/** The days are asked for where they are shown, or where one of them is the day on which a limit was passed. */
+async function ofFilters(
+  filters: Query,
+  scope: Query | undefined,
+  range: Range,
+  { month, isByDay }: { month: Range; isByDay: boolean },
+  signal: AbortSignal,
+) {
   const query = { ...filters, by: 'day', sort: 'key', order: 'asc', per_page: 100, ...datesIn(range) }
-  const [limits, costs] = await Promise.all([
-    scope && getJson<BudgetPage>(pathOf('/budgets', { ...scope, per_page: 100 }), { signal }),
-    range.from === '' ? undefined : getJson<Breakdown>(pathOf('/cost/breakdown', query), { signal }),
+  const used = month.from <= today() && { include: 'used', month: month.from.slice(0, 7) }
+  const readDays = () => getJson<Breakdown>(pathOf('/cost/breakdown', query), { signal })
+  const [limits, shown] = await Promise.all([
+    scope && getJson<BudgetPage>(pathOf('/budgets', { ...scope, ...used, per_page: 100 }), { signal }),
+    isByDay ? readDays() : undefined,
   ])
+  const inForce = limits?.data.find((one) => one.used)
+  const isPassed = inForce?.used?.status === 'exceeded'
+  const costs = shown ?? (isPassed && range.from !== '' ? await readDays() : undefined)
   return {
+    used: costs === undefined && inForce?.used ? monthOfUsed(inForce.limit, inForce.used, month) : undefined,
     // the newest is the first
     limitOf: (month: string) => limits?.data.find((one) => `${one.month}-01` <= month)?.limit ?? null,
     days: (costs?.data ?? []).map(({ key, cost }): Day => ({ period: key ?? '', cost })),
   }
 }
+
+type Used = NonNullable<BudgetPage['data'][number]['used']>
+
+const monthOfUsed = (limit: number, used: Used, month: Range): MonthBudget => ({
+  ...{ month, limit, current_cost: used.current_cost, status: used.status },
+  ...(month.from === monthOf(today()).from && { forecast: used.projected_cost }),
+  exceedsOn: used.projected_exceed_date,
+})
 
 const units = (dollars: number) => scaled(dollars, MONEY_DECIMALS)
 /** The cost from a day to another, both included. */
