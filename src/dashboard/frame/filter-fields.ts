@@ -16,15 +16,8 @@ const choice = (label: string, ...values: string[]): FilterField => ({
   values: values.map((value) => [value, value.replaceAll('_', ' ')] as const),
 })
 
-/** The filters of pages, by their parameters, which the API has under the same names. */
-export const FILTER_FIELDS = {
-  project: { label: 'Project', suggested: 'project' },
-  team: { label: 'Team', suggested: 'team' },
-  member: { label: 'Member', suggested: 'member' },
-  model: { label: 'Model', suggested: 'model' },
-  agent: { label: 'Agent', suggested: 'agent' },
-  branch: { label: 'Branch', suggested: 'branch' },
-  ticket: { label: 'Ticket' },
+/** What agents write on calls. */
+export const FACETS = {
   version: { label: 'Version' },
   effort: { label: 'Effort' },
   skill: { label: 'Skill' },
@@ -34,6 +27,18 @@ export const FILTER_FIELDS = {
   tier: choice('Tier', 'standard', 'fast', 'flex', 'priority', 'batch', 'long'),
   vendor: choice('Vendor', 'anthropic', 'openai', 'aws', 'google', 'github', 'cursor', 'openrouter', 'other'),
   paid_by: choice('Paid by', 'plan', 'api', 'unknown'),
+} as const satisfies Record<string, FilterField>
+
+/** The filters of pages, by their parameters, which the API has under the same names. */
+export const FILTER_FIELDS = {
+  project: { label: 'Project', suggested: 'project' },
+  team: { label: 'Team', suggested: 'team' },
+  member: { label: 'Member', suggested: 'member' },
+  model: { label: 'Model', suggested: 'model' },
+  agent: { label: 'Agent', suggested: 'agent' },
+  branch: { label: 'Branch', suggested: 'branch' },
+  ticket: { label: 'Ticket' },
+  ...FACETS,
   repo: { label: 'Repository' },
   rating: choice('Rating', 'critical', 'high', 'medium', 'low'),
   state: choice('State', 'open', 'merged', 'closed'),

@@ -3,9 +3,9 @@ import type { FirstDays } from '../../features/cost/first-days-model.ts'
 import type { Series } from '../charts/period-chart.tsx'
 import { getJson, type Loaded, pathOf, useLoaded } from '../client/api.ts'
 import { datesIn, finestGranularity, type Granularity, periodsOf, type Range } from '../client/days.ts'
-import { capital } from '../client/format.ts'
 import { NONE, type Query } from '../client/links.ts'
 import { getKept } from '../client/lists.ts'
+import { FACETS, fieldOf } from '../frame/filter-fields.ts'
 
 /** Colours of the style sheet for names; `--s6` is that of the rest. */
 const COLORS = [0, 1, 2, 3, 4, 5, 7, 8]
@@ -36,31 +36,17 @@ export async function loadColors(key: string) {
 
 /** Sessions and their cost have these keys; a narrowed breakdown goes on in this order. */
 export const KEYS = ['project', 'member', 'team', 'model', 'agent', 'branch', 'ticket'] as const
-/** Keys that agents write on calls, with their names: of two of them at once nothing is summed. */
-const FACETS = {
-  ...{
-    version: 'Version',
-    effort: 'Effort',
-    skill: 'Skill',
-    subagent: 'Sub-agent',
-    mcp_server: 'MCP server',
-  },
-  ...{ plugin: 'Plugin', tier: 'Tier', vendor: 'Vendor', paid_by: 'Paid by' },
-} as const
 export type Key = (typeof KEYS)[number] | keyof typeof FACETS
+/** Whether agents write the key on calls: of two such keys at once nothing is summed. */
 export const isFacet = (key: string): key is keyof typeof FACETS => key in FACETS
 /** `GET /v1/cost/breakdown` sums by these keys. */
 export const COST_KEYS: readonly Key[] = [...KEYS, ...Object.keys(FACETS).filter(isFacet)]
 /** The keys with their names, to choose one. */
-export const KEY_OPTIONS = COST_KEYS.map((key) => [key, isFacet(key) ? FACETS[key] : capital(key)] as const)
+export const KEY_OPTIONS = COST_KEYS.map((key) => [key, fieldOf(key).label] as const)
 
 /** The name of a key within a sentence. */
 export const wordOf = (key: Key): string =>
-  key === 'paid_by'
-    ? 'payer'
-    : isFacet(key)
-      ? FACETS[key].replace(/^[A-Z](?=[a-z-])/, (first) => first.toLowerCase())
-      : key
+  key === 'paid_by' ? 'payer' : fieldOf(key).label.replace(/^[A-Z](?=[a-z-])/, (first) => first.toLowerCase())
 
 /** Keys that a chart shows at first: half of them cost most, the others changed most; the rest is drawn together. */
 export const SHOWN = 6

@@ -8,13 +8,12 @@ import {
   signed,
 } from '../client/format.ts'
 import { NONE } from '../client/links.ts'
+import { fieldOf } from '../frame/filter-fields.ts'
 import type { Column } from '../parts/table.tsx'
 import { Bar, dollarColumn, NamedLink, UNKNOWN, wholeColumn } from '../parts/values.tsx'
-import { KEY_OPTIONS, type Key } from './breakdown.ts'
+import type { Key } from './breakdown.ts'
 
 // The columns of tables of cost.
-
-const nameOfKey = (key: Key): string => KEY_OPTIONS.find(([one]) => one === key)?.[1] ?? key
 
 /** The change of a cost against what it is compared with. */
 export function Change({ now, before }: { now: number; before: number | undefined }) {
@@ -67,10 +66,15 @@ export function columnsOf({
     return to === undefined ? NONE : <NamedLink to={to}>{nameOf(key)}</NamedLink>
   }
   return [
-    { name: nameOfKey(by), sort: 'key', cell: ({ key }) => keyCell(by, key) },
+    { name: fieldOf(by).label, sort: 'key', cell: ({ key }) => keyCell(by, key) },
     ...(andBy === undefined
       ? []
-      : [{ name: nameOfKey(andBy), cell: ({ and_key = null }: BreakdownItem) => keyCell(andBy, and_key) }]),
+      : [
+          {
+            name: fieldOf(andBy).label,
+            cell: ({ and_key = null }: BreakdownItem) => keyCell(andBy, and_key),
+          },
+        ]),
     dollarColumn('Cost', 'cost', 'cost'),
     {
       name: 'Change',
