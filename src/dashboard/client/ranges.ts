@@ -81,12 +81,12 @@ export function isMonthly(query: URLSearchParams, usual?: string): boolean {
 }
 
 /** `the 30 days before`, `1–29 Oct`. */
-export function nameOfAgainst(query: URLSearchParams, usual?: string): string {
-  const found = comparedOf(query, usual)
+export function nameOfAgainst(query: URLSearchParams): string {
+  const found = comparedOf(query)
   const against = query.get('against')
   if (found === undefined) return 'nothing: no day of it is over'
   const days = lengthOf(found.now)
-  return against === 'year' || against?.includes('..') || isMonthly(query, usual)
+  return against === 'year' || against?.includes('..') || isMonthly(query)
     ? formatRange(found.before)
     : days === 1
       ? 'the day before'

@@ -35,7 +35,7 @@ export function Bar({ filters, usual = '30d', hasAgainst = false, csv, children 
     <div class="bar-line">
       {usual !== null && <RangeMenu usual={usual} />}
       {usual !== null && <RangeProblem {...rangeOf(query, usual)} />}
-      {hasAgainst && <AgainstMenu usual={usual ?? undefined} />}
+      {hasAgainst && <AgainstMenu />}
       {children}
       {filters.length > 0 && (
         <Menu kind="add" title="+ Filter">
@@ -142,10 +142,10 @@ async function allTime() {
   return { ...lastDays(30), ...(data[0] && { from: data[0].period }) }
 }
 
-function AgainstMenu({ usual }: { usual: string | undefined }) {
+function AgainstMenu() {
   const here = useHere()
   const { query } = here
-  const found = comparedOf(query, usual)
+  const found = comparedOf(query)
   const own = (days: { from?: string; to?: string }) => {
     const { from, to } = { ...found?.before, ...days }
     if (isDay(from ?? null) && isDay(to ?? null)) setQuery({ against: `${from}..${to}` })
@@ -157,7 +157,7 @@ function AgainstMenu({ usual }: { usual: string | undefined }) {
       kind="range"
       title={
         <>
-          against <span class="note">{nameOfAgainst(query, usual)}</span>
+          against <span class="note">{nameOfAgainst(query)}</span>
         </>
       }
     >
@@ -166,7 +166,7 @@ function AgainstMenu({ usual }: { usual: string | undefined }) {
           href={linkHere(here, { against: undefined })}
           aria-current={query.get('against') === null ? 'true' : undefined}
         >
-          {nameOfAgainst(before, usual)}
+          {nameOfAgainst(before)}
         </a>
         <a
           href={linkHere(here, { against: 'year' })}
