@@ -50,11 +50,17 @@ export const PerPage: TInteger = defaulted(
   }),
 )
 
+/** The parameters of every list. */
+export const Paged = { page: Page, per_page: PerPage }
+export const PageQuery = Type.Object(Paged)
+export type PageQuery = Static<typeof PageQuery>
+
 const day = (description: string, example: string) =>
   Type.Optional(Type.String({ format: 'date', description, examples: [example] }))
 
 export const DateFrom = day('First day of the time zone, inclusive', '2026-01-01')
 export const DateTo = day('Last day of the time zone, inclusive', '2026-01-31')
+export const DayRange = { date_from: DateFrom, date_to: DateTo }
 /** Days of histories, which are those of UTC. */
 export const UtcDateFrom = day('First UTC day, inclusive', '2026-01-01')
 export const UtcDateTo = day('Last UTC day, inclusive', '2026-01-31')
@@ -73,6 +79,13 @@ export function oneOf<const Values extends readonly string[]>(
 ): TUnsafe<Values[number]> {
   return Type.Unsafe<Values[number]>({ ...options, [Kind]: ONE_OF, type: 'string', enum: values })
 }
+
+/** A parameter, or field, that may be missing, else one of `values`. */
+export const choiceOf = <const Values extends readonly string[]>(
+  values: Values,
+  description: string,
+  example?: NoInfer<Values[number]>,
+) => Type.Optional(oneOf(values, { description, ...(example !== undefined && { examples: [example] }) }))
 
 /** One of `values`, and `fallback` when the parameter is missing. */
 export function oneOfOr<const Values extends readonly string[]>(

@@ -23,6 +23,16 @@ export const closed = <Fields extends TProperties>(fields: Fields, options: Obje
 export const component = <Fields extends TProperties>(title: string, fields: Fields) =>
   closed(fields, { title })
 
+/** Description and example of a field, for the API's document. */
+const said = <Value>(description: string, example?: Value) => ({
+  description,
+  ...(example !== undefined && { examples: [example] }),
+})
+export const Text = (description: string, example?: string) => Type.String(said(description, example))
+export const Integer = (description: string, example?: number) => Type.Integer(said(description, example))
+export const Decimal = (description: string, example?: number) => Type.Number(said(description, example))
+export const Flag = (description: string, example?: boolean) => Type.Boolean(said(description, example))
+
 /** A time in bodies: requests may give it as `isTime` (base/dates.ts) says. */
 export const Timestamp = (description = 'A date and time, or a date; UTC without an offset') =>
   Type.String({ format: 'timestamp', description, examples: ['2026-01-31T12:34:56.789Z'] })

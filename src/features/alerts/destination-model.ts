@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { closed, component, nullable } from '../../analysis/records/fields.ts'
+import { closed, component, Flag, Integer, nullable, Text } from '../../analysis/records/fields.ts'
 import { oneOf } from '../../http/query.ts'
 import { Delivery, DeliveryDetail } from '../../webhooks/deliveries/model.ts'
 import { MAX_URL_LENGTH } from '../../webhooks/http/egress.ts'
@@ -13,12 +13,7 @@ const type = oneOf(['webhook', 'slack', 'teams'], {
 
 export const Destination = component('Destination', {
   type,
-  url: Type.Optional(
-    Type.String({
-      description: 'Of Slack and Teams: only its last 4 characters',
-      examples: ['https://hooks.slack.com/…x7Yz'],
-    }),
-  ),
+  url: Type.Optional(Text('Of Slack and Teams: only its last 4 characters', 'https://hooks.slack.com/…x7Yz')),
 })
 export type Destination = Static<typeof Destination>
 
@@ -36,7 +31,7 @@ export const DestinationBody = component('NewDestination', {
 })
 export type DestinationBody = Static<typeof DestinationBody>
 
-const test = Type.Boolean({ description: 'Whether it was only a test', examples: [false] })
+const test = Flag('Whether it was only a test', false)
 export const RuleDelivery = component('NotificationDelivery', { ...Delivery.properties, test })
 export type RuleDelivery = Static<typeof RuleDelivery>
 export const RuleDeliveryDetail = component('NotificationDeliveryDetail', {
@@ -50,8 +45,8 @@ export const RuleTest = component('NotificationTest', {
   results: Type.Array(
     closed({
       type,
-      success: Type.Boolean({ description: 'The receiver answered with 2xx' }),
-      status_code: nullable(Type.Integer({ description: 'null: no answer', examples: [200] })),
+      success: Flag('The receiver answered with 2xx'),
+      status_code: nullable(Integer('null: no answer', 200)),
       error: nullable(Type.String({ examples: [null] })),
     }),
     { description: 'Of each receiver' },

@@ -1,5 +1,14 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { closed, component, name, nullable, strict, Timestamp } from '../../analysis/records/fields.ts'
+import {
+  closed,
+  component,
+  Decimal,
+  name,
+  nullable,
+  strict,
+  Text,
+  Timestamp,
+} from '../../analysis/records/fields.ts'
 import type { FieldProblem } from '../../base/errors.ts'
 import { oneOf } from '../../http/query.ts'
 import { Destination, DestinationBody } from './destination-model.ts'
@@ -34,8 +43,7 @@ const AlertScope = Type.Partial(
   },
 )
 
-const threshold = (description: string, example: number) =>
-  Type.Optional(Type.Number({ description, examples: [example] }))
+const threshold = (description: string, example: number) => Type.Optional(Decimal(description, example))
 
 const fields = {
   name: Type.String({ minLength: 1, maxLength: 200, examples: ['Cost of a day'] }),
@@ -71,7 +79,7 @@ const STATES = ['ok', 'firing', 'no_data'] as const
 const state = {
   state: oneOf(STATES, { description: 'With `each`: firing if one of the keys is', examples: ['ok'] }),
   since: Timestamp('Since when it has this state; UTC, milliseconds'),
-  last_value: nullable(Type.Number({ description: 'At the last look; null: no data', examples: [42.5] })),
+  last_value: nullable(Decimal('At the last look; null: no data', 42.5)),
 }
 
 export const Alert = component('Alert', {
@@ -80,7 +88,7 @@ export const Alert = component('Alert', {
   destinations: Type.Array(Destination),
   ...state,
   keys: Type.Optional(
-    Type.Array(closed({ key: nullable(Type.String({ description: 'null: without one' })), ...state }), {
+    Type.Array(closed({ key: nullable(Text('null: without one')), ...state }), {
       description: 'With `each`, of one alert: the states of its keys, those that fire first',
     }),
   ),

@@ -7,7 +7,7 @@ import { ApiError } from '../../base/errors.ts'
 import type { ISql } from '../../database/client.ts'
 import type { RouteDeps } from '../../http/api.ts'
 import { fixedFields } from '../../http/declared.ts'
-import { Page, PageOf, PerPage, page } from '../../http/query.ts'
+import { PageOf, PageQuery, page } from '../../http/query.ts'
 import { getDelivery, getHistory } from '../../webhooks/deliveries/history-queries.ts'
 import { DeliveryListQuery } from '../../webhooks/deliveries/model.ts'
 import type { RedeliveryDeps } from '../../webhooks/deliveries/redelivery.ts'
@@ -40,8 +40,6 @@ export interface RoutedRules<Kind extends RuleKind> extends Rules<Kind> {
   /** Whether answers name members. */
   members?: true
 }
-
-const ListQuery = Type.Object({ page: Page, per_page: PerPage })
 
 const idOf = (params: { alert_id?: string; digest_id?: string }): string =>
   params.alert_id ?? params.digest_id ?? ''
@@ -79,7 +77,7 @@ export function ruleRoutes<Kind extends RuleKind>(deps: RuleRouteDeps, rules: Ro
           }),
         ),
       {
-        ...{ ...needs, members, query: ListQuery, response: PageOf(schemas.one) },
+        ...{ ...needs, members, query: PageQuery, response: PageOf(schemas.one) },
         detail: { operationId: operation('list', 's'), summary: `List ${kind}s, oldest first` },
       },
     )

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { closed, component, nullable, Timestamp } from '../../analysis/records/fields.ts'
+import { closed, component, nullable, Text, Timestamp } from '../../analysis/records/fields.ts'
 import { Endpoint } from '../../webhooks/model.ts'
 import { Alert } from '../alerts/model.ts'
 import { usedBudget } from '../budgets/model.ts'
@@ -10,10 +10,7 @@ import { ListedFinding } from '../security/finding-model.ts'
 const NamedBudget = closed(
   {
     ...usedBudget.properties,
-    name: Type.String({
-      description: 'Of the project, member or team; empty for the organization',
-      examples: ['payments'],
-    }),
+    name: Text('Of the project, member or team; empty for the organization', 'payments'),
   },
   { title: 'NamedBudget' },
 )

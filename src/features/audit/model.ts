@@ -1,15 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { closed, component, nullable, Timestamp } from '../../analysis/records/fields.ts'
-import {
-  oneOf,
-  oneOfOr,
-  Page,
-  PageOf,
-  PerPage,
-  textFilter,
-  UtcDateFrom,
-  UtcDateTo,
-} from '../../http/query.ts'
+import { closed, component, Flag, nullable, Text, Timestamp } from '../../analysis/records/fields.ts'
+import { oneOf, oneOfOr, Paged, PageOf, textFilter, UtcDateFrom, UtcDateTo } from '../../http/query.ts'
 
 const MAX_FILTER_LENGTH = 200
 /** A time has 10 to 35 characters. */
@@ -18,8 +9,7 @@ const MAX_CURSOR_LENGTH = 64
 export const MAX_REPORT_ENTRIES = 10_000
 
 export const AuditListQuery = Type.Object({
-  page: Page,
-  per_page: PerPage,
+  ...Paged,
   action: textFilter(
     'Only this action, or those that begin alike: `webhook.*`',
     'api_key.created',
@@ -48,20 +38,17 @@ export type AuditReportQuery = Static<typeof AuditReportQuery>
 export const AuditEntry = component('AuditEntry', {
   id: Type.String({ examples: ['log_0k3w'] }),
   action: Type.String({ examples: ['api_key.created'] }),
-  user_id: Type.String({
-    description: 'Who did it: `key_…` an API key, `cli:…` somebody at the command line, or as imported',
-    examples: ['key_4f1c2a9b'],
-  }),
+  user_id: Text(
+    'Who did it: `key_…` an API key, `cli:…` somebody at the command line, or as imported',
+    'key_4f1c2a9b',
+  ),
   details: Type.Object({}, { description: 'What was done; `ids` are those of what was changed' }),
-  ip_address: Type.String({
-    description: 'empty where none is known: commands',
-    examples: ['203.0.113.7'],
-  }),
+  ip_address: Text('empty where none is known: commands', '203.0.113.7'),
   // no `format`: validating it takes half the time of a response with 10,000 entries, and PostgreSQL formats it
-  created_at: Type.String({
-    description: 'UTC, microseconds; no two entries of an organization have the same',
-    examples: ['2026-01-31T12:34:56.789123Z'],
-  }),
+  created_at: Text(
+    'UTC, microseconds; no two entries of an organization have the same',
+    '2026-01-31T12:34:56.789123Z',
+  ),
 })
 export type AuditEntry = Static<typeof AuditEntry>
 export const AuditPage = PageOf(AuditEntry)
@@ -94,7 +81,7 @@ export const AuditReport = component('AuditReport', {
   ),
   summary: ReportSummary,
   data: Type.Array(AuditEntry, { maxItems: MAX_REPORT_ENTRIES }),
-  truncated: Type.Boolean({ description: 'Whether there are more' }),
+  truncated: Flag('Whether there are more'),
   next_cursor: nullable(
     Type.String({
       format: 'timestamp',

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { component } from '../../analysis/records/fields.ts'
-import { oneOf } from '../../http/query.ts'
+import { component, Text } from '../../analysis/records/fields.ts'
+import { choiceOf, oneOf } from '../../http/query.ts'
 import { Project } from '../usage/model.ts'
 
 export const BADGE_KINDS = ['quality', 'security', 'cost'] as const
@@ -16,12 +16,12 @@ export const DEFAULT_DAYS = 30
 export const CACHE_S = 300
 
 export const BadgeQuery = Type.Object({
-  style: Type.Optional(oneOf(BADGE_STYLES, { description: 'Shape of the badge; flat unless given' })),
+  style: choiceOf(BADGE_STYLES, 'Shape of the badge; flat unless given'),
   label: Type.Optional(
-    Type.String({
-      description: `Text on the left instead of the organization's; cut after ${MAX_LABEL_LENGTH} characters`,
-      examples: ['code quality'],
-    }),
+    Text(
+      `Text on the left instead of the organization's; cut after ${MAX_LABEL_LENGTH} characters`,
+      'code quality',
+    ),
   ),
   days: Type.Optional(
     Type.Integer({
@@ -33,9 +33,7 @@ export const BadgeQuery = Type.Object({
     }),
   ),
   project: Project,
-  token: Type.Optional(
-    Type.String({ description: "The organization's badge token, where its badges are private" }),
-  ),
+  token: Type.Optional(Text("The organization's badge token, where its badges are private")),
 })
 export type BadgeQuery = Static<typeof BadgeQuery>
 

@@ -1,19 +1,16 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { BudgetRecord } from '../../analysis/records/budget.ts'
-import { closed, component, nullable } from '../../analysis/records/fields.ts'
-import { oneOf, Page, PageOf, PerPage } from '../../http/query.ts'
+import { closed, component, Decimal, nullable, Text } from '../../analysis/records/fields.ts'
+import { choiceOf, oneOf, Paged, PageOf } from '../../http/query.ts'
 
 export const BUDGET_ACTIONS = ['warn', 'block'] as const
 
-const month = Type.String({
-  description: 'YYYY-MM; in force until a later month has one of the same scope',
-  examples: ['2026-11'],
-})
-const limit = Type.Number({ description: 'US dollars', examples: [2500] })
+const month = Text('YYYY-MM; in force until a later month has one of the same scope', '2026-11')
+const limit = Decimal('US dollars', 2500)
 const scope = closed(
   {
     project: Type.Optional(Type.String({ examples: ['checkout'] })),
-    member: Type.Optional(Type.String({ description: 'An id', examples: ['user_7h2k9d'] })),
+    member: Type.Optional(Text('An id', 'user_7h2k9d')),
     team: Type.Optional(Type.String({ examples: ['payments'] })),
   },
   { title: 'BudgetScope', description: 'One of them, or none for the organization' },
@@ -24,7 +21,7 @@ export const MonthBudget = component('MonthBudget', { month, limit })
 const STATES = ['ok', 'warning', 'exceeded'] as const
 const status = oneOf(STATES, { description: '`warning`: from 80 percent on' })
 const ofMonth = {
-  current_cost: Type.Number({ description: 'US dollars of the month', examples: [2150.25] }),
+  current_cost: Decimal('US dollars of the month', 2150.25),
   percent_used: Type.Number({ examples: [86.01] }),
   status,
 }
@@ -38,7 +35,7 @@ const ScopedBudget = component('ScopedBudget', {
       closed(
         {
           ...ofMonth,
-          projected_cost: Type.Number({ description: 'Of the month at its end', examples: [2610.4] }),
+          projected_cost: Decimal('Of the month at its end', 2610.4),
           projected_exceed_date: nullable(Type.String({ format: 'date', examples: ['2026-11-27'] })),
         },
         {
@@ -69,11 +66,8 @@ export const ScopeQuery = Type.Object({
 
 export const BudgetListQuery = Type.Object({
   ...ScopeQuery.properties,
-  page: Page,
-  per_page: PerPage,
-  include: Type.Optional(
-    oneOf(['used'], { description: '`used`: also what is spent of each in the month', examples: ['used'] }),
-  ),
+  ...Paged,
+  include: choiceOf(['used'], '`used`: also what is spent of each in the month', 'used'),
   month: Type.Optional(
     Type.String({
       ...{ pattern: '^[1-9]\\d{3}-(?:0[1-9]|1[0-2])$', examples: ['2026-11'] },

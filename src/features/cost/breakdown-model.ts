@@ -1,8 +1,8 @@
 import { type Static, type TNumber, Type } from '@sinclair/typebox'
-import { closed, component, nullable } from '../../analysis/records/fields.ts'
+import { closed, component, Decimal, Integer, nullable, Text } from '../../analysis/records/fields.ts'
 import { COST_KINDS, FACETS } from '../../analysis/usage/model.ts'
 import { type FieldProblem, problemIf } from '../../base/errors.ts'
-import { oneOf, oneOfOr, Page, Pagination, PerPage } from '../../http/query.ts'
+import { choiceOf, oneOf, oneOfOr, Paged, Pagination } from '../../http/query.ts'
 import {
   compareProblems,
   compareWith,
@@ -45,12 +45,7 @@ export const BreakdownQuery = Type.Object({
       'of those above with another key or filter than agent and time; and by two keys of days that make no whole months',
     examples: ['project'],
   }),
-  and_by: Type.Optional(
-    oneOf(BREAKDOWN_KEYS, {
-      description: 'A second key, other than `by`: an item for each pair',
-      examples: ['model'],
-    }),
-  ),
+  and_by: choiceOf(BREAKDOWN_KEYS, 'A second key, other than `by`: an item for each pair', 'model'),
   top: Type.Optional(
     Type.Integer({
       minimum: 1,
@@ -60,12 +55,10 @@ export const BreakdownQuery = Type.Object({
         'as `(others)`',
     }),
   ),
-  top_by: Type.Optional(
-    oneOf(['cost', 'cost_and_change'], {
-      description:
-        'What `top` goes by; `cost_and_change`: half of them cost most, and the others changed most against `compare`',
-      examples: ['cost'],
-    }),
+  top_by: choiceOf(
+    ['cost', 'cost_and_change'],
+    'What `top` goes by; `cost_and_change`: half of them cost most, and the others changed most against `compare`',
+    'cost',
   ),
   compare: compareWith(
     'Adds `previous`, cost and sessions of the same key in another range, with a key of time to the total alone',
@@ -79,24 +72,23 @@ export const BreakdownQuery = Type.Object({
       '`compare`, and includes keys that only the other range has; ties are broken by key',
   ),
   order: oneOfOr(['asc', 'desc'], 'desc', 'Direction of the sort'),
-  page: Page,
-  per_page: PerPage,
+  ...Paged,
 })
 export type BreakdownQuery = Static<typeof BreakdownQuery>
 
-const key = (description: string) => nullable(Type.String({ description, examples: ['checkout'] }))
+const key = (description: string) => nullable(Text(description, 'checkout'))
 
 /** Sums over sessions have no largest value; a session's tokens have. */
 const tokenSum = Type.Integer({ minimum: 0, examples: [1_284_213] })
 
 const sums = {
-  sessions: Type.Integer({
-    description: 'That began in the range. One counts once under each of its models; in the total, once',
-    examples: [42],
-  }),
-  turns: Type.Integer({ description: 'In the range, of sessions with the key', examples: [812] }),
+  sessions: Integer(
+    'That began in the range. One counts once under each of its models; in the total, once',
+    42,
+  ),
+  turns: Integer('In the range, of sessions with the key', 812),
   tokens: closed({ input: tokenSum, output: tokenSum, cache_read: tokenSum, cache_creation: tokenSum }),
-  cost: Type.Number({ description: 'US dollars, exact to 6 decimals', examples: [128.4] }),
+  cost: Decimal('US dollars, exact to 6 decimals', 128.4),
   cost_by_kind: closed(
     Object.fromEntries(COST_KINDS.map((kind) => [kind, Type.Number({ examples: [21.4] })])) as Record<
       (typeof COST_KINDS)[number],
@@ -113,10 +105,7 @@ const sums = {
     description: 'Fraction of the total cost, rounded to 6 decimals; 0 where nothing costs',
     examples: [0.25],
   }),
-  unpriced_tokens: Type.Integer({
-    description: 'Tokens of models without a known price, of all four kinds; they cost nothing',
-    examples: [0],
-  }),
+  unpriced_tokens: Integer('Tokens of models without a known price, of all four kinds; they cost nothing', 0),
 }
 
 const previous = Type.Optional(

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { closed, component } from '../../analysis/records/fields.ts'
+import { closed, component, Text } from '../../analysis/records/fields.ts'
 import { oneOfOr } from '../../http/query.ts'
 
 /** These keys tell what a member does. */
@@ -13,7 +13,7 @@ export type FirstDaysQuery = Static<typeof FirstDaysQuery>
 export const FirstDays = component('FirstDays', {
   data: Type.Array(
     closed({
-      key: Type.String({ description: 'As in the breakdown', examples: ['checkout'] }),
+      key: Text('As in the breakdown', 'checkout'),
       first_day: Type.String({
         format: 'date',
         description: 'Of its first session',

@@ -1,11 +1,10 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { closed, component, nullable } from '../../analysis/records/fields.ts'
+import { closed, component, Decimal, Integer, nullable, Text } from '../../analysis/records/fields.ts'
 import { GRANULARITIES } from '../../base/dates.ts'
 import { oneOf, oneOfOr } from '../../http/query.ts'
 import { compareWith, RangeFilters } from '../usage/model.ts'
 
-const dollars = (description: string) =>
-  Type.Number({ description: `${description}; US dollars`, examples: [128.4] })
+const dollars = (description: string) => Decimal(`${description}; US dollars`, 128.4)
 const date = (description: string) => Type.String({ format: 'date', description, examples: ['2026-11-01'] })
 
 export const PriceGuessQuery = Type.Object({
@@ -18,17 +17,13 @@ export const PriceGuessQuery = Type.Object({
 })
 export const PriceGuess = component('PriceGuess', {
   nearest: nullable(
-    Type.String({
-      description: 'The nearest model of the family; null: none, or the model has a price',
-      examples: ['gpt-6.2-sol'],
-    }),
+    Text('The nearest model of the family; null: none, or the model has a price', 'gpt-6.2-sol'),
   ),
   line: nullable(
-    Type.String({
-      description:
-        'For the file of `MODEL_PRICES`, with blanks where nothing is known; null: the model has a price',
-      examples: ['"gpt-6.9-sol": { "input": 2, "output": 10, "cache_read": 0.1, "cache_write": 2.5 }'],
-    }),
+    Text(
+      'For the file of `MODEL_PRICES`, with blanks where nothing is known; null: the model has a price',
+      '"gpt-6.9-sol": { "input": 2, "output": 10, "cache_read": 0.1, "cache_write": 2.5 }',
+    ),
   ),
 })
 
@@ -59,7 +54,7 @@ export const Budget = component('Budget', {
   current_cost: dollars('spent this month'),
   remaining: dollars('limit less what was spent, 0 when exceeded'),
   percent_used: Type.Number(),
-  alert_threshold: Type.Number({ description: 'percent used from which the status is warning' }),
+  alert_threshold: Decimal('percent used from which the status is warning'),
   status: oneOf(['ok', 'warning', 'exceeded']),
   projected_cost: dollars(
     "at the month's end: spent until yesterday, the larger of today and the daily mean, and the mean for each day left",
@@ -73,10 +68,10 @@ export type Budget = Static<typeof Budget>
 
 const totals = {
   total_cost: dollars('of all that was used in the range'),
-  unpriced_tokens: Type.Integer({
-    description: 'tokens used in the range whose price is not known: total_cost is without them',
-    examples: [0],
-  }),
+  unpriced_tokens: Integer(
+    'tokens used in the range whose price is not known: total_cost is without them',
+    0,
+  ),
 }
 
 export const CostSummary = component('CostSummary', {

@@ -2,10 +2,10 @@ import { type Static, Type } from '@sinclair/typebox'
 import { MEASURES, type MeasureName } from '../../analysis/effects/measures.ts'
 import { PARTS } from '../../analysis/effects/money.ts'
 import { EVIDENCE, VERDICTS } from '../../analysis/effects/report.ts'
-import { closed, component, name, nullable, strict } from '../../analysis/records/fields.ts'
+import { closed, component, Decimal, Integer, name, nullable, strict } from '../../analysis/records/fields.ts'
 import { checked } from '../../analysis/records/problems.ts'
 import type { FieldProblem } from '../../base/errors.ts'
-import { DateFrom, DateTo, oneOf, oneOfOr, Page, PageOf, PerPage } from '../../http/query.ts'
+import { choiceOf, DayRange, oneOf, oneOfOr, Paged, PageOf } from '../../http/query.ts'
 
 // A change of how an organization works, and what it made of the cost of the same work (docs/effects.md).
 
@@ -27,13 +27,12 @@ const Measure = oneOfOr(
 )
 
 const listFilters = {
-  verdict: Type.Optional(oneOf(VERDICTS, { description: 'Only these', examples: ['seen'] })),
-  kind: Type.Optional(oneOf(KINDS, { description: 'Only of this trait or kind', examples: ['version'] })),
-  date_from: DateFrom,
-  date_to: DateTo,
+  verdict: choiceOf(VERDICTS, 'Only these', 'seen'),
+  kind: choiceOf(KINDS, 'Only of this trait or kind', 'version'),
+  ...DayRange,
   dismissed: oneOfOr(['true', 'false'], 'false', 'Only dismissed ones, or only others'),
 }
-export const EffectListQuery = Type.Object({ page: Page, per_page: PerPage, ...listFilters })
+export const EffectListQuery = Type.Object({ ...Paged, ...listFilters })
 export type EffectListQuery = Static<typeof EffectListQuery>
 
 export const EffectQuery = Type.Object({
@@ -56,10 +55,8 @@ export const Arm = component('Arm', {
   arm: Type.Integer({ minimum: 0, maximum: 1, description: '1 where the change is on', examples: [1] }),
 })
 
-const figure = (description: string, example: number) =>
-  nullable(Type.Number({ description, examples: [example] }))
-const dollars = (description: string, example: number) =>
-  Type.Number({ description: `US dollars: ${description}`, examples: [example] })
+const figure = (description: string, example: number) => nullable(Decimal(description, example))
+const dollars = (description: string, example: number) => Decimal(`US dollars: ${description}`, example)
 const endOf = (which: string) => figure(`The ${which} end of its range; null also where it has none`, 0.2)
 
 const Money = closed({
@@ -98,8 +95,8 @@ export const Effect = component('Effect', {
   weeks: nullable(
     closed({ before: Type.Integer({ examples: [8] }), after: Type.Integer({ examples: [4] }) }),
   ),
-  changed: Type.Integer({ description: 'Units that changed and are compared', examples: [8] }),
-  others: Type.Integer({ description: 'Units that had not changed', examples: [8] }),
+  changed: Integer('Units that changed and are compared', 8),
+  others: Integer('Units that had not changed', 8),
   clusters: nullable(Clusters),
   effect: figure('A share for costs, else the difference', 0.3),
   low: endOf('lower'),

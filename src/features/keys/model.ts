@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { SCOPES } from '../../accounts/keys/scopes.ts'
-import { closed, component, name, nullable, Timestamp } from '../../analysis/records/fields.ts'
-import { oneOf, Page, PageOf, PerPage } from '../../http/query.ts'
+import { closed, component, name, nullable, Text, Timestamp } from '../../analysis/records/fields.ts'
+import { oneOf, PageOf } from '../../http/query.ts'
 
 const MAX_GRACE_S = 604_800
 const DEFAULT_GRACE_S = 86_400
@@ -17,9 +17,7 @@ const keyFields = {
     ),
   ),
   created_at: Timestamp('UTC, milliseconds'),
-  created_by: nullable(
-    Type.String({ description: 'The member or key that made it; null: the command line' }),
-  ),
+  created_by: nullable(Text('The member or key that made it; null: the command line')),
   expires_at: nullable(Timestamp('UTC, milliseconds')),
   last_used_at: nullable(Timestamp('UTC, milliseconds')),
   revoked_at: nullable(Timestamp('UTC, milliseconds')),
@@ -30,12 +28,10 @@ export type Key = Static<typeof Key>
 
 export const CreatedKey = component('CreatedApiKey', {
   ...keyFields,
-  key: Type.String({ description: 'The key itself: shown once' }),
+  key: Text('The key itself: shown once'),
 })
 export type CreatedKey = Static<typeof CreatedKey>
 
-export const KeyListQuery = Type.Object({ page: Page, per_page: PerPage })
-export type KeyListQuery = Static<typeof KeyListQuery>
 export const KeyPage = PageOf(Key)
 export type KeyPage = Static<typeof KeyPage>
 

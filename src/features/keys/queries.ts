@@ -2,7 +2,8 @@ import { timesOfKey } from '../../accounts/keys/queries.ts'
 import { ApiError } from '../../base/errors.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
 import { readPage } from '../../database/rows.ts'
-import type { Key, KeyListQuery, KeyPage } from './model.ts'
+import type { PageQuery } from '../../http/query.ts'
+import type { Key, KeyPage } from './model.ts'
 
 /** `owner`: only the keys that are bound to the member with this address. */
 const fromKeys = (sql: ISql, orgId: string, owner: string | undefined): Fragment => sql`
@@ -28,7 +29,7 @@ const keyColumns = (sql: ISql, orgId: string) => sql`
 export const listKeyPage = (
   sql: ISql,
   orgId: string,
-  query: KeyListQuery,
+  query: PageQuery,
   owner: string | undefined,
 ): Promise<KeyPage> =>
   readPage<Key>(sql, query, {

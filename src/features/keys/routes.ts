@@ -3,8 +3,9 @@ import { Elysia } from 'elysia'
 import { checked } from '../../analysis/records/problems.ts'
 import { isTime, normalizeTimestamp } from '../../base/dates.ts'
 import type { RouteDeps } from '../../http/api.ts'
+import { PageQuery } from '../../http/query.ts'
 import { create, ownerOf, revoke, rotate, wantedKey } from './changes.ts'
-import { CreatedKey, Key, KeyListQuery, KeyPage, NewKeyBody, RotateKeyBody } from './model.ts'
+import { CreatedKey, Key, KeyPage, NewKeyBody, RotateKeyBody } from './model.ts'
 import { getKey, listKeyPage } from './queries.ts'
 
 const needs = { scope: 'admin or developer', members: 'left out' } as const
@@ -31,7 +32,7 @@ export const keyRoutes = ({ read, api, writes, enqueueWrite }: RouteDeps) =>
       },
       {
         ...needs,
-        query: KeyListQuery,
+        query: PageQuery,
         response: KeyPage,
         detail: { operationId: 'listKeys', summary: 'List the API keys, newest first' },
       },

@@ -5,7 +5,7 @@ import { closed } from '../../analysis/records/fields.ts'
 import { refuseUnlessValid } from '../../analysis/records/problems.ts'
 import { FACETS } from '../../analysis/usage/model.ts'
 import { refuseUnlessGranted } from '../../http/declared.ts'
-import { oneOf } from '../../http/query.ts'
+import { choiceOf } from '../../http/query.ts'
 import { BREAKDOWN_KEYS } from '../cost/breakdown-model.ts'
 import { apiPage, fitted, MAX_PAGE, partOfPage } from './answer.ts'
 import { type Call, get } from './call.ts'
@@ -49,7 +49,7 @@ const TOOLS: readonly Tool[] = [
     'cost:read',
     'What the organization’s coding sessions cost (US dollars), with tokens, by one key.',
     {
-      by: Type.Optional(oneOf(BREAKDOWN_KEYS, { description: 'default project' })),
+      by: choiceOf(BREAKDOWN_KEYS, 'default project'),
       date_from: Type.Optional(text('first day, 2026-01-31')),
       date_to: Type.Optional(text('last day, inclusive')),
       project,

@@ -2,8 +2,8 @@ import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
 import { TIME_PATTERN } from '../../base/dates.ts'
 import type { Fragment, ISql, Sql } from '../../database/client.ts'
 import { memberItem, memberOf } from '../../database/member-addresses.ts'
-import { page } from '../../http/query.ts'
-import type { CoverageListQuery, CoveragePage } from './team-model.ts'
+import { type PageQuery, page } from '../../http/query.ts'
+import type { CoveragePage } from './team-model.ts'
 
 // Says what transcripts and telemetry know of each person’s sessions, by agent.
 
@@ -29,7 +29,7 @@ const sums = (sql: ISql, orgId: string, onlyMember: VisibleMember | null): Fragm
 export async function listCoverage(
   sql: Sql,
   orgId: string,
-  query: CoverageListQuery,
+  query: PageQuery,
   onlyMember: VisibleMember | null,
 ): Promise<CoveragePage> {
   const [row] = await sql<{ total: number; items: CoveragePage['data'] | null }[]>`

@@ -3,7 +3,8 @@ import { TIME_PATTERN } from '../../base/dates.ts'
 import type { Fragment, ISql, Sql } from '../../database/client.ts'
 import { memberItem, memberOf, personOf } from '../../database/member-addresses.ts'
 import { readPage } from '../../database/rows.ts'
-import type { MachineListQuery, MachinePage } from './team-model.ts'
+import type { PageQuery } from '../../http/query.ts'
+import type { MachinePage } from './team-model.ts'
 
 // Lists machines, with those that have stopped sending.
 
@@ -19,7 +20,7 @@ const userOf = (sql: ISql, orgId: string): Fragment => sql`
 export const listMachines = (
   sql: Sql,
   orgId: string,
-  query: MachineListQuery,
+  query: PageQuery,
   onlyMember: VisibleMember | null,
 ): Promise<MachinePage> =>
   readPage<MachinePage['data'][number]>(sql, query, {

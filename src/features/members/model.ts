@@ -1,10 +1,10 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { closed, component, name, nullable, Timestamp } from '../../analysis/records/fields.ts'
+import { closed, component, name, nullable, Text, Timestamp } from '../../analysis/records/fields.ts'
 import { Role, Team } from '../../analysis/records/member.ts'
 import { type FieldProblem, problemIf } from '../../base/errors.ts'
 import { asciiLower } from '../../base/text.ts'
 import { ROLES } from '../../config.ts'
-import { oneOf, Page, PageOf, PerPage } from '../../http/query.ts'
+import { choiceOf, oneOf, Paged, PageOf } from '../../http/query.ts'
 
 const Address = Type.String({ format: 'email', maxLength: 320, examples: ['ada@example.com'] })
 
@@ -24,12 +24,11 @@ export const Member = component('Member', {
 export type Member = Static<typeof Member>
 
 export const MemberListQuery = Type.Object({
-  page: Page,
-  per_page: PerPage,
+  ...Paged,
   q: Type.Optional(
     Type.String({ minLength: 1, maxLength: 320, description: 'Part of the address or name, in any case' }),
   ),
-  role: Type.Optional(oneOf(ROLES, { description: 'Only this role' })),
+  role: choiceOf(ROLES, 'Only this role'),
 })
 export type MemberListQuery = Static<typeof MemberListQuery>
 export const MemberPage = PageOf(Member)
@@ -103,7 +102,7 @@ export const Invitations = component('Invitations', {
     closed({
       id: Type.String({ examples: ['user_7h2k9d'] }),
       email: Type.String({ examples: ['ada@example.com'] }),
-      url: Type.String({ description: 'The link for this member; shown in this answer only' }),
+      url: Text('The link for this member; shown in this answer only'),
       expires_at: Timestamp('UTC, milliseconds'),
     }),
     { description: 'In the order of the request' },
@@ -111,8 +110,6 @@ export const Invitations = component('Invitations', {
 })
 
 export const Invitation = component('Invitation', {
-  url: Type.String({
-    description: 'The link by which the member sets a password, once; shown in this answer only',
-  }),
+  url: Text('The link by which the member sets a password, once; shown in this answer only'),
   expires_at: Timestamp('UTC, milliseconds'),
 })

@@ -1,18 +1,11 @@
 import { Elysia } from 'elysia'
 import { plainPath } from '../../analysis/records/commit.ts'
 import type { ReadDeps } from '../../http/api.ts'
+import { PageQuery } from '../../http/query.ts'
 import { listCoverage } from './coverage-queries.ts'
 import { getExpertise } from './expertise-queries.ts'
 import { listMachines } from './machine-queries.ts'
-import {
-  CoverageListQuery,
-  CoveragePage,
-  Expertise,
-  ExpertiseQuery,
-  MachineListQuery,
-  MachinePage,
-  TeamOverview,
-} from './team-model.ts'
+import { CoveragePage, Expertise, ExpertiseQuery, MachinePage, TeamOverview } from './team-model.ts'
 import { getTeam } from './team-queries.ts'
 import { whoKnowsPath } from './who-knows.ts'
 
@@ -47,7 +40,7 @@ export const teamRoutes = ({ read, now, api }: ReadDeps) =>
       ({ cached, query, orgId, onlyMember }) => cached((sql) => listMachines(sql, orgId, query, onlyMember)),
       {
         ...needs,
-        query: MachineListQuery,
+        query: PageQuery,
         response: MachinePage,
         cached: true,
         detail: {
@@ -63,7 +56,7 @@ export const teamRoutes = ({ read, now, api }: ReadDeps) =>
       ({ cached, query, orgId, onlyMember }) => cached((sql) => listCoverage(sql, orgId, query, onlyMember)),
       {
         ...needs,
-        query: CoverageListQuery,
+        query: PageQuery,
         response: CoveragePage,
         cached: true,
         detail: {

@@ -1,14 +1,14 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { closed, component } from '../../analysis/records/fields.ts'
+import { closed, component, Text } from '../../analysis/records/fields.ts'
 import { NoteRecord, noteFields } from '../../analysis/records/note.ts'
-import { DateFrom, DateTo, Page, PageOf, PerPage } from '../../http/query.ts'
+import { DayRange, Paged, PageOf } from '../../http/query.ts'
 
 export const Note = component('Note', {
   id: NoteRecord.properties.id,
   day: noteFields.day,
   text: noteFields.text,
-  project: Type.Optional(Type.String({ description: 'It concerns this project', examples: ['checkout'] })),
-  team: Type.Optional(Type.String({ description: 'It concerns this team', examples: ['payments'] })),
+  project: Type.Optional(Text('It concerns this project', 'checkout')),
+  team: Type.Optional(Text('It concerns this team', 'payments')),
 })
 export type Note = Static<typeof Note>
 
@@ -29,11 +29,9 @@ const of = (name: string, example: string, maxLength: number) =>
   )
 
 export const NoteListQuery = Type.Object({
-  date_from: DateFrom,
-  date_to: DateTo,
+  ...DayRange,
   project: of('project', 'checkout', 200),
   team: of('team', 'payments', 100),
-  page: Page,
-  per_page: PerPage,
+  ...Paged,
 })
 export type NoteListQuery = Static<typeof NoteListQuery>

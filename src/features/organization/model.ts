@@ -1,6 +1,15 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { MAX_RETENTION_DAYS } from '../../accounts/organizations/model.ts'
-import { closed, component, name, nullable, Timestamp, TimeZone } from '../../analysis/records/fields.ts'
+import {
+  closed,
+  component,
+  Flag,
+  name,
+  nullable,
+  Text,
+  Timestamp,
+  TimeZone,
+} from '../../analysis/records/fields.ts'
 import { PLANS } from '../../config.ts'
 import { oneOf } from '../../http/query.ts'
 import { MAX_LABEL_LENGTH } from '../badges/model.ts'
@@ -33,10 +42,7 @@ export const OrganizationSettings = component('OrganizationSettings', {
   slug: Type.String({ examples: ['demo'] }),
   name: Type.String({ examples: ['Demo'] }),
   plan: oneOf(PLANS),
-  hide_members: Type.Boolean({
-    description: 'Members are shown to keys with the scope team:read only',
-    examples: [false],
-  }),
+  hide_members: Flag('Members are shown to keys with the scope team:read only', false),
   member_visibility: memberVisibility,
   retention_sessions_days: retention,
   retention_pending: nullable(
@@ -65,7 +71,7 @@ export const OrganizationSettings = component('OrganizationSettings', {
   ticket_pattern: pattern,
   ticket_ignore: ignored,
   budget_action: budgetAction,
-  github_secret_set: Type.Boolean({ description: 'Whether the secret of GitHub’s webhook is set' }),
+  github_secret_set: Flag('Whether the secret of GitHub’s webhook is set'),
 })
 export type OrganizationSettings = Static<typeof OrganizationSettings>
 
@@ -80,9 +86,7 @@ export const OrganizationChangeBody = closed(
     hide_members: Type.Optional(Type.Boolean()),
     member_visibility: Type.Optional(memberVisibility),
     retention_sessions_days: Type.Optional(retention),
-    confirm_retention: Type.Optional(
-      Type.Boolean({ description: 'true: the shorter retention that waits holds at once' }),
-    ),
+    confirm_retention: Type.Optional(Flag('true: the shorter retention that waits holds at once')),
     time_zone: Type.Optional(TimeZone),
     badges: change({
       visibility: oneOf(VISIBILITIES),
@@ -106,5 +110,5 @@ export const OrganizationChangeBody = closed(
 export type OrganizationChangeBody = Static<typeof OrganizationChangeBody>
 
 export const BadgeToken = component('BadgeToken', {
-  token: Type.String({ description: 'Shown once; it replaces the token before', examples: ['badge_…'] }),
+  token: Text('Shown once; it replaces the token before', 'badge_…'),
 })

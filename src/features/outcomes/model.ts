@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { closed, component, nullable } from '../../analysis/records/fields.ts'
-import { DateFrom, DateTo, oneOfOr, Page, Pagination, PerPage, textFilter } from '../../http/query.ts'
+import { closed, component, Decimal, Integer, nullable, Text } from '../../analysis/records/fields.ts'
+import { DayRange, oneOfOr, Paged, Pagination, textFilter } from '../../http/query.ts'
 import { compareWith, Project, Team } from '../usage/model.ts'
 
 const GROUPS = ['month', 'week', 'project', 'repo', 'member', 'team', 'agent'] as const
@@ -8,8 +8,7 @@ export type Group = (typeof GROUPS)[number]
 
 export const OutcomesQuery = Type.Object({
   by: oneOfOr(GROUPS, 'month', 'What an item is of'),
-  date_from: DateFrom,
-  date_to: DateTo,
+  ...DayRange,
   project: Project,
   repo: textFilter(
     'Only this repository; sessions and commits count under that of their project’s pull requests',
@@ -18,8 +17,7 @@ export const OutcomesQuery = Type.Object({
   member: textFilter('Only what this member did: an id, or an address in any case', 'ada@example.com', 320),
   team: Team,
   compare: compareWith('Adds `previous` to the total, the same of another range'),
-  page: Page,
-  per_page: PerPage,
+  ...Paged,
 })
 export type OutcomesQuery = Static<typeof OutcomesQuery>
 
@@ -27,19 +25,12 @@ const share = (description: string) =>
   nullable(
     Type.Number({ minimum: 0, description: `${description}; rounded to 6 decimals`, examples: [0.62] }),
   )
-const dollars = (description: string, example: number) =>
-  Type.Number({ description: `${description}; US dollars`, examples: [example] })
+const dollars = (description: string, example: number) => Decimal(`${description}; US dollars`, example)
 
 const survivalAfter = (days: number) =>
   closed({
-    lines: Type.Integer({
-      description: `Agents’ lines that were still there ${days} days later`,
-      examples: [388],
-    }),
-    of: Type.Integer({
-      description: `Agents’ lines of the commits that are old enough and of which that was sent`,
-      examples: [431],
-    }),
+    lines: Integer(`Agents’ lines that were still there ${days} days later`, 388),
+    of: Integer(`Agents’ lines of the commits that are old enough and of which that was sent`, 431),
     share: share('`lines` ÷ `of`'),
   })
 
@@ -61,22 +52,19 @@ const measures = {
   linked_share: share('How much of `cost` is linked to a pull request'),
   cost_per_merged_pull_request: nullable(dollars('`linked_cost` ÷ merged', 20.602941)),
   commits: nullable(Type.Integer({ examples: [64] })),
-  effective_lines: nullable(
-    Type.Integer({ description: 'Added lines that count: docs/outcomes.md', examples: [5210] }),
-  ),
-  ai_lines: Type.Integer({ description: 'Those of them that agents wrote', examples: [3230] }),
+  effective_lines: nullable(Integer('Added lines that count: docs/outcomes.md', 5210)),
+  ai_lines: Integer('Those of them that agents wrote', 3230),
   ai_share: share('`ai_lines` ÷ `effective_lines`'),
   survival: nullable(closed({ '14': survivalAfter(14), '30': survivalAfter(30) })),
 }
 
 const Outcome = component('Outcome', {
   key: nullable(
-    Type.String({
-      description:
-        'The first day of a month or week; a project, repository, team, agent; a member’s id, or the address where no member ' +
+    Text(
+      'The first day of a month or week; a project, repository, team, agent; a member’s id, or the address where no member ' +
         'has it; null where there is none',
-      examples: ['2026-03-01'],
-    }),
+      '2026-03-01',
+    ),
   ),
   ...measures,
 })

@@ -1,16 +1,14 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { closed, component } from '../../analysis/records/fields.ts'
+import { closed, component, Decimal } from '../../analysis/records/fields.ts'
 import { GRANULARITIES } from '../../base/dates.ts'
-import { oneOf, oneOfOr } from '../../http/query.ts'
+import { choiceOf, oneOf, oneOfOr } from '../../http/query.ts'
 import { compareWith, RangeFilters } from '../usage/model.ts'
 
-const score = (description: string) => Type.Number({ description, examples: [85.2] })
+const score = (description: string) => Decimal(description, 85.2)
 
 export const QualityTrendQuery = Type.Object({
   granularity: oneOfOr(GRANULARITIES, 'day', 'Length of a bucket'),
-  include: Type.Optional(
-    oneOf(['quartiles'], { description: '`quartiles`: also those of each bucket', examples: ['quartiles'] }),
-  ),
+  include: choiceOf(['quartiles'], '`quartiles`: also those of each bucket', 'quartiles'),
   ...RangeFilters.properties,
 })
 export type QualityTrendQuery = Static<typeof QualityTrendQuery>

@@ -1,8 +1,8 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { closed, component, nullable, strict } from '../../analysis/records/fields.ts'
+import { closed, component, Decimal, Flag, nullable, strict, Text } from '../../analysis/records/fields.ts'
 import { PLAN_FIELDS, PlanRecord } from '../../analysis/records/plan.ts'
 import { VENDORS } from '../../analysis/records/session.ts'
-import { DateFrom, DateTo, oneOf, Page, PageOf, Pagination, PerPage, textFilter } from '../../http/query.ts'
+import { choiceOf, DayRange, oneOf, Paged, PageOf, Pagination, textFilter } from '../../http/query.ts'
 import { Team } from '../usage/model.ts'
 
 const Day = Type.String({ format: 'date', examples: ['2026-11-01'] })
@@ -16,11 +16,7 @@ const { quantity, price_month, currency, usd_rate, included_credits } = PLAN_FIE
 export const Plan = component('Plan', {
   id: Type.String({ examples: ['plan_7h2k9d'] }),
   ...{ vendor, plan },
-  member: nullable(
-    Type.String({
-      description: 'An id; null: seats of everybody without a plan of the vendor, or not shown',
-    }),
-  ),
+  member: nullable(Text('An id; null: seats of everybody without a plan of the vendor, or not shown')),
   ...{ quantity, from: Day, to, price_month, currency },
   usd_rate: nullable(usd_rate),
   included_credits: nullable(included_credits),
@@ -28,23 +24,21 @@ export const Plan = component('Plan', {
 export type Plan = Static<typeof Plan>
 
 const filters = {
-  vendor: Type.Optional(oneOf(VENDORS, { description: 'Only of this vendor', examples: ['anthropic'] })),
+  vendor: choiceOf(VENDORS, 'Only of this vendor', 'anthropic'),
   plan: textFilter('Only of this plan', 'max_5x', 100),
   member: textFilter('Only of this member: an id, or an address in any case', 'ada@example.com', 320),
 }
 
-export const PlanListQuery = Type.Object({ ...filters, page: Page, per_page: PerPage })
+export const PlanListQuery = Type.Object({ ...filters, ...Paged })
 export type PlanListQuery = Static<typeof PlanListQuery>
 export const PlanPage = PageOf(Plan)
 export type PlanPage = Static<typeof PlanPage>
 
 export const NewPlanQuery = Type.Object({
-  replace: Type.Optional(
-    oneOf(['true', 'false'], {
-      description:
-        'End the one that is in force (of the member and vendor, or these shared seats) the day before',
-      examples: ['true'],
-    }),
+  replace: choiceOf(
+    ['true', 'false'],
+    'End the one that is in force (of the member and vendor, or these shared seats) the day before',
+    'true',
   ),
 })
 
@@ -63,18 +57,16 @@ export type PlanChangeBody = Static<typeof PlanChangeBody>
 export const VERDICTS = ['new', 'idle', 'limited', 'low', 'fits'] as const
 
 export const SeatQuery = Type.Object({
-  date_from: DateFrom,
-  date_to: DateTo,
+  ...DayRange,
   ...filters,
   team: Team,
-  verdict: Type.Optional(oneOf(VERDICTS, { description: 'Only with this verdict', examples: ['idle'] })),
-  page: Page,
-  per_page: PerPage,
+  verdict: choiceOf(VERDICTS, 'Only with this verdict', 'idle'),
+  ...Paged,
 })
 export type SeatQuery = Static<typeof SeatQuery>
 
 const limit = Type.String({ examples: ['five_hour'] })
-const scope = nullable(Type.String({ description: 'The family of models that it is for; null: all' }))
+const scope = nullable(Text('The family of models that it is for; null: all'))
 const count = (description: string) => Type.Integer({ minimum: 0, description })
 
 const SeatLimit = closed({
@@ -82,27 +74,27 @@ const SeatLimit = closed({
   peak_percent: Type.Number({ examples: [100] }),
   windows: count('Windows of the range of which something is known'),
   hits: count('Those in which the agent was refused'),
-  hours_blocked: Type.Number({
-    description: 'From the first hit of each window to its end, or the next call that succeeded',
-    examples: [1.833333],
-  }),
-  overage: Type.Boolean({ description: 'Whether work went on beyond the limit at a price' }),
-  current: nullable(Type.Number({ description: 'Percent of the window that is not over' })),
+  hours_blocked: Decimal(
+    'From the first hit of each window to its end, or the next call that succeeded',
+    1.833333,
+  ),
+  overage: Flag('Whether work went on beyond the limit at a price'),
+  current: nullable(Decimal('Percent of the window that is not over')),
 })
 
 export const Seat = component('Seat', {
   member: Plan.properties.member,
   vendor,
-  plan: nullable(Type.String({ description: 'null: calls that a plan paid of which none is known' })),
+  plan: nullable(Text('null: calls that a plan paid of which none is known')),
   quantity: Type.Integer({ minimum: 0, examples: [1] }),
   from: nullable(Day),
   to,
-  paid: Type.Number({ description: 'US dollars for the days in force of the range', examples: [100] }),
-  cost: Type.Number({
-    description: 'What the calls that the plan paid would have cost by the price list; never added to `paid`',
-    examples: [741.25],
-  }),
-  ratio: nullable(Type.Number({ description: 'cost ÷ paid', examples: [7.4125] })),
+  paid: Decimal('US dollars for the days in force of the range', 100),
+  cost: Decimal(
+    'What the calls that the plan paid would have cost by the price list; never added to `paid`',
+    741.25,
+  ),
+  ratio: nullable(Decimal('cost ÷ paid', 7.4125)),
   sessions: count('Of this vendor, that began in the range'),
   active_days: count('Days with a call of this vendor'),
   last_active_day: nullable(Type.String({ format: 'date', examples: ['2026-11-28'] })),
@@ -111,7 +103,7 @@ export const Seat = component('Seat', {
     closed(
       {
         credits: Type.Number({ examples: [5700] }),
-        used: nullable(Type.Number({ description: 'Known for GitHub' })),
+        used: nullable(Decimal('Known for GitHub')),
         percent: nullable(Type.Number({ examples: [80] })),
       },
       { description: 'The credits of all seats of the vendor’s plan' },

@@ -1,19 +1,13 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { closed, component, nullable } from '../../analysis/records/fields.ts'
 import { FINDING_STATES, FindingNote, FindingStatus } from '../../analysis/records/finding.ts'
-import { DateFrom, DateTo, oneOf, oneOfOr, Page, PageOf, PerPage, textFilter } from '../../http/query.ts'
+import { choiceOf, DayRange, oneOfOr, Paged, PageOf, textFilter } from '../../http/query.ts'
 import { Finding } from '../sessions/model.ts'
 import { Project } from '../usage/model.ts'
 
 export const FindingListQuery = Type.Object({
-  page: Page,
-  per_page: PerPage,
-  severity: Type.Optional(
-    oneOf(['critical', 'high', 'medium', 'low'], {
-      description: 'Only of this severity',
-      examples: ['high'],
-    }),
-  ),
+  ...Paged,
+  severity: choiceOf(['critical', 'high', 'medium', 'low'], 'Only of this severity', 'high'),
   rule_id: textFilter('Only of this rule', 'aws-access-key'),
   category: textFilter('Only of this category', 'secret', 100),
   project: Project,
@@ -23,7 +17,7 @@ export const FindingListQuery = Type.Object({
     'ada@example.com',
     320,
   ),
-  status: Type.Optional(oneOf(FINDING_STATES, { description: 'Only of this status', examples: ['open'] })),
+  status: choiceOf(FINDING_STATES, 'Only of this status', 'open'),
   assignee: Type.Optional(
     Type.String({
       maxLength: 320,
@@ -31,18 +25,16 @@ export const FindingListQuery = Type.Object({
       examples: ['user_7h2k9d'],
     }),
   ),
-  date_from: DateFrom,
-  date_to: DateTo,
+  ...DayRange,
   sort: oneOfOr(
     ['created_at', 'severity'],
     'created_at',
     'The newest first, or the most severe and of these the newest',
   ),
-  include: Type.Optional(
-    oneOf(['counts'], {
-      description: '`counts`: also how many match by severity, and what has most of them',
-      examples: ['counts'],
-    }),
+  include: choiceOf(
+    ['counts'],
+    '`counts`: also how many match by severity, and what has most of them',
+    'counts',
   ),
 })
 export type FindingListQuery = Static<typeof FindingListQuery>

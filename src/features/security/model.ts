@@ -1,10 +1,10 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { closed, component, nullable, Timestamp } from '../../analysis/records/fields.ts'
-import { DateFrom, DateTo, numberFilter, Page, Pagination, PerPage } from '../../http/query.ts'
+import { closed, component, Decimal, Integer, nullable, Timestamp } from '../../analysis/records/fields.ts'
+import { DayRange, numberFilter, Paged, Pagination } from '../../http/query.ts'
 import { SecurityMetadata } from '../sessions/model.ts'
 import { compareWith, Project, RangeFilters } from '../usage/model.ts'
 
-const score = (description: string) => Type.Number({ description, examples: [92] })
+const score = (description: string) => Decimal(description, 92)
 
 /** Files with a higher risk score are counted in `files_above_threshold`. */
 export const RISK_THRESHOLD = 50
@@ -40,25 +40,23 @@ export const SecurityOverview = component('SecurityOverview', {
 export type SecurityOverview = Static<typeof SecurityOverview>
 
 export const HeatmapQuery = Type.Object({
-  page: Page,
-  per_page: PerPage,
+  ...Paged,
   project: Project,
   min_score: numberFilter(100, 'Only files with at least this risk score', 50),
-  date_from: DateFrom,
-  date_to: DateTo,
+  ...DayRange,
 })
 export type HeatmapQuery = Static<typeof HeatmapQuery>
 
 const distinct = (severity: string) =>
-  Type.Integer({ description: `distinct findings, by fingerprint, that are ${severity} at their gravest` })
+  Integer(`distinct findings, by fingerprint, that are ${severity} at their gravest`)
 
 export const HeatmapFile = component('HeatmapFile', {
   file: Type.String({ examples: ['src/deploy.ts'] }),
   project: nullable(Type.String({ examples: ['checkout'] })),
-  risk_score: Type.Number({
-    description: '25, 15, 8 and 3 points for each critical, high, medium and low finding, at most 100',
-    examples: [48],
-  }),
+  risk_score: Decimal(
+    '25, 15, 8 and 3 points for each critical, high, medium and low finding, at most 100',
+    48,
+  ),
   findings: closed({
     critical: distinct('critical'),
     high: distinct('high'),
@@ -66,7 +64,7 @@ export const HeatmapFile = component('HeatmapFile', {
     low: distinct('low'),
     total: Type.Integer(),
   }),
-  sessions: Type.Integer({ description: 'sessions with a finding in the file' }),
+  sessions: Integer('sessions with a finding in the file'),
   first_seen_at: Timestamp('Begin of the first of them; UTC, milliseconds'),
   last_seen_at: Timestamp('Begin of the last of them; UTC, milliseconds'),
 })
@@ -75,9 +73,9 @@ export type HeatmapFile = Static<typeof HeatmapFile>
 export const Heatmap = component('Heatmap', {
   data: Type.Array(HeatmapFile),
   summary: closed({
-    files: Type.Integer({ description: 'files that match, on all pages' }),
+    files: Integer('files that match, on all pages'),
     average_risk: score('their mean risk score, 0 without any'),
-    files_above_threshold: Type.Integer({ description: 'those with a risk score above `threshold`' }),
+    files_above_threshold: Integer('those with a risk score above `threshold`'),
     threshold: Type.Integer({ examples: [RISK_THRESHOLD] }),
   }),
   pagination: Pagination,

@@ -1,5 +1,14 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { closed, component, literals, nullable, Timestamp } from '../../analysis/records/fields.ts'
+import {
+  closed,
+  component,
+  Decimal,
+  Integer,
+  literals,
+  nullable,
+  Text,
+  Timestamp,
+} from '../../analysis/records/fields.ts'
 import { FindingStatus, Severity } from '../../analysis/records/finding.ts'
 import {
   CALL_NOTES,
@@ -14,12 +23,11 @@ import {
   ToolUse,
   UnpricedTokens,
 } from '../../analysis/records/session.ts'
-import { oneOf, oneOfOr, Page, PageOf, PerPage } from '../../http/query.ts'
+import { choiceOf, oneOfOr, Paged, PageOf } from '../../http/query.ts'
 import { UsageFilters } from '../usage/model.ts'
 
 export const SessionListQuery = Type.Object({
-  page: Page,
-  per_page: PerPage,
+  ...Paged,
   ...UsageFilters.properties,
   sort: oneOfOr(
     ['created_at', 'estimated_cost', 'turns', 'quality_score'],
@@ -27,12 +35,10 @@ export const SessionListQuery = Type.Object({
     'What to sort by; ties are broken by id, in the same direction',
   ),
   order: oneOfOr(['asc', 'desc'], 'desc', 'Direction of the sort'),
-  include: Type.Optional(
-    oneOf(['details'], {
-      description:
-        '`details`: each also with `member`, `agent`, `model`, `branch`, `ended_at` and `findings`',
-      examples: ['details'],
-    }),
+  include: choiceOf(
+    ['details'],
+    '`details`: each also with `member`, `agent`, `model`, `branch`, `ended_at` and `findings`',
+    'details',
   ),
 })
 export type SessionListQuery = Static<typeof SessionListQuery>
@@ -41,20 +47,15 @@ const listFields = {
   id: Type.String({ examples: ['sess_4f1c2a'] }),
   project_name: nullable(Type.String({ examples: ['checkout'] })),
   turns: Type.Integer({ examples: [42] }),
-  estimated_cost: Type.Number({
-    description: 'US dollars, at most 6 decimals; 0 where nothing is known',
-    examples: [1.284213],
-  }),
-  quality_score: Type.Number({
-    description:
-      'How smoothly it went (errors, rework, interruptions), no measure of its code; 0 to 100, high is good',
-    examples: [87.5],
-  }),
+  estimated_cost: Decimal('US dollars, at most 6 decimals; 0 where nothing is known', 1.284213),
+  quality_score: Decimal(
+    'How smoothly it went (errors, rework, interruptions), no measure of its code; 0 to 100, high is good',
+    87.5,
+  ),
   created_at: Timestamp('When the session began; UTC, milliseconds'),
 }
 
-const named = (example: string) =>
-  Type.Optional(nullable(Type.String({ description: 'With `include=details`', examples: [example] })))
+const named = (example: string) => Type.Optional(nullable(Text('With `include=details`', example)))
 
 export const SessionListItem = component('Session', {
   ...listFields,
@@ -70,21 +71,16 @@ export const SessionListItem = component('Session', {
   model: named('claude-sonnet-4-5'),
   branch: named('main'),
   ended_at: Type.Optional(nullable(Timestamp('With `include=details`; UTC, milliseconds'))),
-  findings: Type.Optional(
-    Type.Integer({ description: 'With `include=details`: number of its open findings', examples: [1] }),
-  ),
+  findings: Type.Optional(Integer('With `include=details`: number of its open findings', 1)),
 })
 export type SessionListItem = Static<typeof SessionListItem>
 export const SessionPage = PageOf(SessionListItem)
 export type SessionPage = Static<typeof SessionPage>
 
-export const NamesQuery = Type.Object({ page: Page, per_page: PerPage })
-export type NamesQuery = Static<typeof NamesQuery>
-
 /** A name that sessions have: of a project, a model or an agent. */
 const SessionName = component('SessionName', {
   name: Type.String({ examples: ['checkout'] }),
-  sessions: Type.Integer({ description: 'A session counts under each of its models', examples: [128] }),
+  sessions: Integer('A session counts under each of its models', 128),
   last_session_at: Timestamp('When the newest of them began; UTC, milliseconds'),
 })
 export const SessionNamePage = PageOf(SessionName)
@@ -93,13 +89,13 @@ export const TurnDetail = component('Turn', {
   turn_number: Type.Integer({ minimum: 1 }),
   role: Type.String({ examples: ['assistant'] }),
   model: nullable(Type.String()),
-  tier: Type.Optional(Type.String({ description: 'Only where the price is not the list price.' })),
+  tier: Type.Optional(Text('Only where the price is not the list price.')),
   ...Type.Partial(closed(CALL_NOTES)).properties,
   started_at: nullable(Timestamp()),
   tokens: nullable(Tokens),
   cost: nullable(Type.Number()),
   tool_calls: Type.Array(closed({ name: Type.String(), ok: nullable(Type.Boolean()) })),
-  content: Type.Optional(Type.String({ description: 'Only where the operator stores content.' })),
+  content: Type.Optional(Text('Only where the operator stores content.')),
 })
 export type TurnDetail = Static<typeof TurnDetail>
 
@@ -127,10 +123,8 @@ export const Finding = component('Finding', {
   turn_number: nullable(Type.Integer()),
   fingerprint: Type.String(),
   status: FindingStatus,
-  assignee: nullable(
-    Type.String({ description: 'Id of the member who is to mend it', examples: ['user_7h2k9d'] }),
-  ),
-  note: Type.Optional(Type.String({ description: 'What was decided and why, where somebody said so' })),
+  assignee: nullable(Text('Id of the member who is to mend it', 'user_7h2k9d')),
+  note: Type.Optional(Text('What was decided and why, where somebody said so')),
   created_at: Timestamp(),
 })
 export type Finding = Static<typeof Finding>
@@ -139,7 +133,7 @@ export type StoredFinding = Omit<Finding, 'assignee'> & { assignee?: string }
 
 export const QualityMetadata = component('QualityMetadata', {
   score: Type.Number(),
-  base: Type.Number({ description: 'base + the sum of points, within 0 and 100, is score' }),
+  base: Decimal('base + the sum of points, within 0 and 100, is score'),
   factors: Type.Array(QualityFactor),
   breakdown: Type.Record(Type.String(), Type.Number(), { description: 'points by category' }),
   scored_at: Timestamp(),

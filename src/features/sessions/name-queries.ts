@@ -2,8 +2,8 @@ import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
 import { TIME_PATTERN } from '../../base/dates.ts'
 import { type JsonText, type PageRow, pageText } from '../../base/json-text.ts'
 import type { Sql } from '../../database/client.ts'
+import type { PageQuery } from '../../http/query.ts'
 import { usageRows } from '../usage/sources.ts'
-import type { NamesQuery } from './model.ts'
 
 /** The names of one of these are listed. */
 export type Named = 'project' | 'model' | 'agent'
@@ -16,7 +16,7 @@ export async function listNames(
   sql: Sql,
   orgId: string,
   named: Named,
-  query: NamesQuery,
+  query: PageQuery,
   onlyMember: VisibleMember | null = null,
 ): Promise<JsonText> {
   const { page, per_page } = query

@@ -1,22 +1,15 @@
 import { Elysia } from 'elysia'
 import type { ReadDeps } from '../../http/api.ts'
-import { textOf } from '../../http/query.ts'
+import { PageQuery, textOf } from '../../http/query.ts'
 import { columnsOf } from '../../http/responses/csv.ts'
-import {
-  NamesQuery,
-  SessionDetail,
-  SessionListItem,
-  SessionListQuery,
-  SessionNamePage,
-  SessionPage,
-} from './model.ts'
+import { SessionDetail, SessionListItem, SessionListQuery, SessionNamePage, SessionPage } from './model.ts'
 import { listNames } from './name-queries.ts'
 import { allSessions, getSession, listSessions } from './queries.ts'
 
 const names = (operationId: string, summary: string) =>
   ({
     scope: 'sessions:read',
-    query: NamesQuery,
+    query: PageQuery,
     response: textOf(SessionNamePage),
     cached: true,
     detail: { operationId, summary },

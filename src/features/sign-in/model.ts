@@ -4,9 +4,12 @@ import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../../accounts/people/
 import {
   closed,
   component,
+  Flag,
+  Integer,
   literals,
   name,
   nullable,
+  Text,
   Timestamp,
   TimeZone,
 } from '../../analysis/records/fields.ts'
@@ -40,7 +43,7 @@ export const Organizations = component('SignInOrganizations', {
 export const Methods = component('SignInMethods', {
   password: Type.Boolean(),
   oidc: Type.Boolean(),
-  setup: Type.Boolean({ description: 'Whether there is no organization yet: POST /auth/setup makes it' }),
+  setup: Flag('Whether there is no organization yet: POST /auth/setup makes it'),
 })
 
 export const AcceptBody = component('InvitationAcceptance', {
@@ -70,14 +73,12 @@ export const Device = component('Device', {
   user_code: Type.String({ examples: ['BCDF-GHJK'] }),
   verification_uri: Type.String(),
   verification_uri_complete: Type.String(),
-  expires_in: Type.Integer({ description: 'Seconds' }),
-  interval: Type.Integer({ description: 'Seconds between two requests for the key, at least' }),
+  expires_in: Integer('Seconds'),
+  interval: Integer('Seconds between two requests for the key, at least'),
 })
 
 export const WaitingQuery = Type.Object({
-  user_code: Type.Optional(
-    Type.String({ description: 'The code that the machine shows', examples: ['BCDF-GHJK'] }),
-  ),
+  user_code: Type.Optional(Text('The code that the machine shows', 'BCDF-GHJK')),
 })
 export const Waiting = component('WaitingDevice', {
   name: Type.String(),

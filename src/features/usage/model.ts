@@ -3,7 +3,7 @@ import { PAID_BY, VENDORS } from '../../analysis/records/session.ts'
 import { COST_KINDS, FACETS, type Facet, TIERS } from '../../analysis/usage/model.ts'
 import { isDate } from '../../base/dates.ts'
 import { type FieldProblem, problemIf } from '../../base/errors.ts'
-import { DateFrom, DateTo, numberFilter, oneOf, textFilter } from '../../http/query.ts'
+import { choiceOf, DayRange, numberFilter, textFilter } from '../../http/query.ts'
 
 /** A filter whose empty value stands for what has none. */
 const filterOrNone = (description: string, example: string, maxLength: number) =>
@@ -18,7 +18,7 @@ export const Team = filterOrNone(
 )
 
 /** Figures of whole sessions have these filters. */
-export const RangeFilters = Type.Object({ project: Project, date_from: DateFrom, date_to: DateTo })
+export const RangeFilters = Type.Object({ project: Project, ...DayRange })
 export type RangeFilters = Static<typeof RangeFilters>
 
 /** Two days as a range: `2026-10-01..2026-10-31`. */
@@ -73,20 +73,14 @@ export const UsageFilters = Type.Object({
   max_cost: numberFilter(1e9, 'Only sessions that cost at most this, in US dollars', 10),
   min_quality: numberFilter(100, 'Only sessions with at least this quality score', 50),
   max_quality: numberFilter(100, 'Only sessions with at most this quality score', 90),
-  has_findings: Type.Optional(
-    oneOf(['true', 'false'], {
-      description: 'Only sessions with, or without, security findings',
-      examples: ['true'],
-    }),
-  ),
+  has_findings: choiceOf(['true', 'false'], 'Only sessions with, or without, security findings', 'true'),
 })
 
 const ofFacet = (description: string) =>
   Type.Optional(
     Type.String({ maxLength: 400, description: `Only calls of this ${description}; empty: without` }),
   )
-const oneFacet = (description: string, values: readonly string[]) =>
-  Type.Optional(oneOf(['', ...values], { description }))
+const oneFacet = (description: string, values: readonly string[]) => choiceOf(['', ...values], description)
 
 /** The breakdown has these filters too, one at a time: only one has an example, since all examples are used together. */
 export const FacetFilters = Type.Object({

@@ -1,12 +1,20 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { SCOPES } from '../../accounts/keys/scopes.ts'
-import { closed, component, nullable, Timestamp, TimeZone } from '../../analysis/records/fields.ts'
+import {
+  closed,
+  component,
+  Integer,
+  nullable,
+  Text,
+  Timestamp,
+  TimeZone,
+} from '../../analysis/records/fields.ts'
 import { Role } from '../../analysis/records/member.ts'
 import { PLANS } from '../../config.ts'
 import { oneOf } from '../../http/query.ts'
 
 const scopes = Type.Array(oneOf(SCOPES))
-const perMinute = (description: string) => Type.Integer({ description, examples: [500] })
+const perMinute = (description: string) => Integer(description, 500)
 
 export const WhoAmI = component('WhoAmI', {
   organization: closed({
@@ -26,7 +34,7 @@ export const WhoAmI = component('WhoAmI', {
         member: nullable(
           closed(
             {
-              id: nullable(Type.String({ description: 'null while no member has the address' })),
+              id: nullable(Text('null while no member has the address')),
               email: Type.String({ examples: ['ada@example.com'] }),
             },
             { description: 'Whose sessions the key sends' },
@@ -48,9 +56,7 @@ export const WhoAmI = component('WhoAmI', {
     ),
   ),
   scopes,
-  csrf_token: Type.Optional(
-    Type.String({ description: 'Of a person: X-CSRF-Token of requests that change something' }),
-  ),
+  csrf_token: Type.Optional(Text('Of a person: X-CSRF-Token of requests that change something')),
   limits: closed(
     { read: perMinute('Requests a minute'), sync: perMinute('Requests of POST /v1/sync a minute') },
     { description: 'Of the organization, shared by its keys' },

@@ -1,15 +1,13 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { closed, component, nullable, Timestamp } from '../../analysis/records/fields.ts'
+import { closed, component, Decimal, Integer, nullable, Timestamp } from '../../analysis/records/fields.ts'
 import { VERSION } from '../../base/version.ts'
 
-const bytes = (description: string, example: number) => Type.Integer({ description, examples: [example] })
+const bytes = (description: string, example: number) => Integer(description, example)
 
 export const ServerState = component('Server', {
   version: Type.String({ examples: [VERSION] }),
   database_bytes: bytes('Size of the database on disk', 214_748_364),
-  backup_every_seconds: nullable(
-    Type.Number({ description: 'null: the server makes none', examples: [86_400] }),
-  ),
+  backup_every_seconds: nullable(Decimal('null: the server makes none', 86_400)),
   last_backup: nullable(
     closed(
       { at: Timestamp('When it began; UTC, milliseconds'), bytes: bytes('Size of its file', 21_474_836) },
