@@ -103,12 +103,7 @@ async function findAddress(tx: ISql, orgId: string, email: string): Promise<stri
 }
 
 /** Makes a key with the rights of a valid one, which ends after `graceMs` at most. Throws OperatorError, also when rotated before. */
-export async function rotateKey(
-  sql: Sql,
-  id: string,
-  graceMs: number,
-  actor: Actor = SYSTEM,
-): Promise<NewKey & { previous: { id: string; expires_at: string } }> {
+export async function rotateKey(sql: Sql, id: string, graceMs: number, actor: Actor = SYSTEM) {
   return await sql.begin(async (tx) => {
     const key = await findRevocable(tx, id)
     await lockOrganization(tx, key.org_id)
@@ -157,11 +152,7 @@ export async function listKeys(sql: Sql, orgId: string): Promise<ApiKey[]> {
 }
 
 /** Revokes a key by its id, once. Every instance refuses it within a second. Throws OperatorError. */
-export async function revokeKey(
-  sql: Sql,
-  id: string,
-  actor: Actor = SYSTEM,
-): Promise<{ id: string; org_id: string; revoked_at: string }> {
+export async function revokeKey(sql: Sql, id: string, actor: Actor = SYSTEM) {
   return await sql.begin(async (tx) => {
     await lockOrganization(tx, (await findRevocable(tx, id)).org_id)
     const key = await findRevocable(tx, id)
@@ -195,10 +186,7 @@ export async function revokeKeys(tx: ISql, orgId: string, ids: readonly string[]
       and id = any(${[...ids]})`
 }
 
-async function findRevocable(
-  tx: ISql,
-  id: string,
-): Promise<{ id: string; org_id: string; revoked_at: string | null }> {
+async function findRevocable(tx: ISql, id: string) {
   const [row] = await tx<{ id: string; org_id: string; revoked_at: string | null }[]>`
     select k.id, k.org_id, to_char(k.revoked_at at time zone 'UTC', ${TIME_PATTERN}) as revoked_at
     from api_keys k

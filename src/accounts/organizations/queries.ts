@@ -28,11 +28,7 @@ const isUniqueViolation = (error: unknown) =>
   error instanceof Error && 'code' in error && error.code === '23505'
 
 /** Makes an organization; its slug is lower-case letters, digits and inner hyphens, at most 63. Throws OperatorError. */
-export async function createOrganization(
-  sql: Sql,
-  wanted: NewOrganization,
-  actor: Actor = SYSTEM,
-): Promise<Organization> {
+export async function createOrganization(sql: Sql, wanted: NewOrganization, actor: Actor = SYSTEM) {
   if (!SLUG.test(wanted.slug)) {
     throw new OperatorError('a slug is 1 to 63 of a-z, 0-9 and -, with a letter or digit at both ends', 2)
   }
@@ -124,10 +120,7 @@ export async function listWithoutOwner(sql: Sql, limit: number): Promise<string[
   return rows.map(({ slug }) => slug)
 }
 
-export async function findOrganizationById(
-  sql: ISql,
-  orgId: string,
-): Promise<Pick<Organization, 'id' | 'slug' | 'name'> | undefined> {
+export async function findOrganizationById(sql: ISql, orgId: string) {
   const [row] = await sql<Pick<Organization, 'id' | 'slug' | 'name'>[]>`
     select o.org_id as id, o.slug, o.name
     from organizations o

@@ -90,11 +90,7 @@ export async function removeAccount(tx: ISql, orgId: string, memberId: string): 
 
 type WaysIn = { hasAccount: boolean; hasKey: boolean }
 
-export async function findWaysIn(
-  tx: ISql,
-  orgId: string,
-  memberIds: readonly string[],
-): Promise<Map<string, WaysIn>> {
+export async function findWaysIn(tx: ISql, orgId: string, memberIds: readonly string[]) {
   const rows = await tx<(WaysIn & { id: string })[]>`
     select m.id,
       exists (select from accounts a where a.org_id = ${orgId} and a.member_id = m.id) as "hasAccount",

@@ -14,12 +14,7 @@ export interface NewInvitation {
 }
 
 /** Invites the member to set a password; the invitation and identity before end. Needs the organization's lock. */
-export async function createInvitation(
-  tx: ISql,
-  orgId: string,
-  memberId: string,
-  actor: Actor,
-): Promise<NewInvitation> {
+export async function createInvitation(tx: ISql, orgId: string, memberId: string, actor: Actor) {
   const token = makeToken()
   await tx`
     insert into invitations (org_id, member_id, token_hash, expires_at)
@@ -50,10 +45,7 @@ export async function endInvitations(tx: ISql, orgId: string, memberIds: readonl
       and member_id = any(${[...memberIds]}::text[])`
 }
 
-export async function findInvitation(
-  sql: ISql,
-  token: string,
-): Promise<{ orgId: string; memberId: string } | undefined> {
+export async function findInvitation(sql: ISql, token: string) {
   const [row] = await sql<{ orgId: string; memberId: string }[]>`
     select i.org_id as "orgId", i.member_id as "memberId"
     from invitations i

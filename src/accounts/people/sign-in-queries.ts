@@ -68,10 +68,7 @@ export async function startSession(tx: ISql, orgId: string, memberId: string): P
 }
 
 /** Ends the session with this token; whose it was, or undefined where there is none. */
-export async function endSession(
-  sql: ISql,
-  token: string,
-): Promise<{ orgId: string; memberId: string } | undefined> {
+export async function endSession(sql: ISql, token: string) {
   const [row] = await sql<{ orgId: string; memberId: string }[]>`
     delete from browser_sessions
     where token_hash = ${hashToken(token)}

@@ -9,12 +9,7 @@ import type { Watched } from './model.ts'
 const SILENCE_DAYS = { day: 1, week: 7, month: 30 }
 
 /** The machines that have sent nothing for a day, 7 or 30 days, and when the next one is silent so long. */
-export async function countSilentMachines(
-  sql: ISql,
-  orgId: string,
-  { window, scope }: Watched,
-  now: Date,
-): Promise<{ silent: number; next: Date | undefined }> {
+export async function countSilentMachines(sql: ISql, orgId: string, { window, scope }: Watched, now: Date) {
   const ms = SILENCE_DAYS[window] * DAY_MS
   const since = new Date(now.getTime() - ms)
   const [row] = await sql<{ silent: number; next: Date | null }[]>`
@@ -80,11 +75,7 @@ export async function findLimits(sql: ISql, orgId: string, { scope, each }: Watc
   }
 }
 
-export async function findNames(
-  sql: ISql,
-  orgId: string,
-  keys: readonly (string | null)[],
-): Promise<Map<string, string>> {
+export async function findNames(sql: ISql, orgId: string, keys: readonly (string | null)[]) {
   const rows = await sql<{ id: string; display_name: string }[]>`
     select m.id, m.display_name
     from members m

@@ -28,11 +28,7 @@ export interface Rule<Kind extends RuleKind = RuleKind> {
 const columns = (sql: ISql) => sql`
   r.id, r.kind, r.definition, r.enabled, r.created_at, r.states, r.due_at, r.last_sent_at`
 
-export async function listRules<Kind extends RuleKind>(
-  sql: ISql,
-  orgId: string,
-  kind: Kind,
-): Promise<Rule<Kind>[]> {
+export async function listRules<Kind extends RuleKind>(sql: ISql, orgId: string, kind: Kind) {
   return await sql<Rule<Kind>[]>`
     select ${columns(sql)}
     from notification_rules r
@@ -127,12 +123,7 @@ export async function findDueOrganizations(sql: Sql, now: Date): Promise<string[
 }
 
 /** Locks the organization's rules that are due and nobody looks at, or with `all` every one, with the version before the look. */
-export async function claimRules(
-  tx: ISql,
-  orgId: string,
-  now: Date,
-  { all = false } = {},
-): Promise<(Rule & { version: string })[]> {
+export async function claimRules(tx: ISql, orgId: string, now: Date, { all = false } = {}) {
   return await tx<(Rule & { version: string })[]>`
     select ${columns(tx)}, l.version::text as version
     from notification_rules r

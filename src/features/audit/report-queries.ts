@@ -86,12 +86,7 @@ async function fromLog(tx: ISql, orgId: string, { direction, at }: Start, now: D
 }
 
 /** The organization's entries that match `within`, in the order of the direction. Reads one more to detect truncation. */
-async function readEntries(
-  tx: ISql,
-  orgId: string,
-  within: Fragment,
-  direction: Start['direction'],
-): Promise<Pick<AuditReport, 'data' | 'truncated' | 'next_cursor'>> {
+async function readEntries(tx: ISql, orgId: string, within: Fragment, direction: Start['direction']) {
   const rows = await tx<AuditEntry[]>`
     select l.id, l.action, l.user_id, l.details, coalesce(l.ip_address, '') as ip_address,
       to_char(l.created_at at time zone 'UTC', ${TIME_PATTERN_US}) as created_at

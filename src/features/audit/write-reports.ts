@@ -30,11 +30,7 @@ export interface ReportsWritten extends WriteResult {
  * Needs the organization's lock. The same record again changes nothing; another period or type under a known id
  * generates that report again. Throws VALIDATION_ERROR for a period that ends before it begins.
  */
-export async function writeReports(
-  tx: ISql,
-  orgId: string,
-  records: readonly SyncRecord[],
-): Promise<ReportsWritten> {
+export async function writeReports(tx: ISql, orgId: string, records: readonly SyncRecord[]) {
   const wanted = prepare(records)
   if (wanted.length === 0) return { ...NOTHING_WRITTEN, generated: [] }
   const stored = await findReports(tx, orgId, idsOf(wanted))
@@ -103,11 +99,7 @@ async function buildReports(tx: ISql, orgId: string, reports: readonly Wanted[])
 }
 
 /** Summaries by id: whole days are read from the counts, the day of `through` from the log itself. */
-async function summarize(
-  tx: ISql,
-  orgId: string,
-  reports: readonly Wanted[],
-): Promise<Map<string, ReportSummary>> {
+async function summarize(tx: ISql, orgId: string, reports: readonly Wanted[]) {
   const rows = await tx<(CountRow & { id: string })[]>`
     select n.id, c.action, c.user_id, c.date::text as date, c.count
     from ${unnest(tx, reports, {

@@ -1,6 +1,6 @@
 import { deleteRows, insertRows, type LogRow } from '../../accounts/audit-log/append.ts'
 import type { AuditRecord } from '../../analysis/records/audit.ts'
-import { findChanges, NOTHING_WRITTEN, type WriteResult } from '../../analysis/records/changes.ts'
+import { findChanges, NOTHING_WRITTEN } from '../../analysis/records/changes.ts'
 import type { SyncRecord } from '../../analysis/records/records.ts'
 import { LAST_MICROS, microsOf, TIME_PATTERN_US, timestampOf } from '../../base/dates.ts'
 import { validationError } from '../../base/errors.ts'
@@ -32,11 +32,7 @@ interface StoredEntry extends LogRow {
  * sent with. Throws VALIDATION_ERROR for a record that would change an entry of this service's own, and for
  * details that are too long.
  */
-export async function writeAudit(
-  tx: ISql,
-  orgId: string,
-  records: readonly SyncRecord[],
-): Promise<WriteResult> {
+export async function writeAudit(tx: ISql, orgId: string, records: readonly SyncRecord[]) {
   const entries = prepare(records)
   if (entries.length === 0) return NOTHING_WRITTEN
   const stored = await findStored(tx, orgId, [...new Set(entries.map(({ id }) => id))])
@@ -173,12 +169,7 @@ function givenTime(entry: Entry, stored: StoredEntry | undefined, at: bigint): b
 }
 
 /** A time for each wanted one that is neither stored nor `reserved`. Reads only stored times near those wanted. */
-async function freeTimes(
-  tx: ISql,
-  orgId: string,
-  wanted: readonly bigint[],
-  reserved: ReadonlySet<bigint>,
-): Promise<bigint[]> {
+async function freeTimes(tx: ISql, orgId: string, wanted: readonly bigint[], reserved: ReadonlySet<bigint>) {
   for (let width = FIRST_WINDOW; ; width *= 4n) {
     const stored = await findTimes(tx, orgId, windowsOf(wanted, width))
     const times = assignUniqueTimes(wanted, reserved.union(stored))
@@ -197,11 +188,7 @@ function windowsOf(times: readonly bigint[], width: bigint): { from: bigint; to:
   return windows
 }
 
-async function findTimes(
-  tx: ISql,
-  orgId: string,
-  windows: readonly { from: bigint; to: bigint }[],
-): Promise<Set<bigint>> {
+async function findTimes(tx: ISql, orgId: string, windows: readonly { from: bigint; to: bigint }[]) {
   const end = (at: bigint) => timestampOf(at > LAST_MICROS ? LAST_MICROS : at)
   const rows = await tx<{ at: string }[]>`
     select to_char(l.created_at at time zone 'UTC', ${TIME_PATTERN_US}) as at

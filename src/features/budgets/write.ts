@@ -27,11 +27,7 @@ const keyOf = ({ scope, scope_key, month }: BudgetRow) => JSON.stringify([scope,
  * Writes the batch's budget records, one limit a month of each scope. Needs the organization's lock, after members are written.
  * Throws VALIDATION_ERROR for a member who does not exist.
  */
-export async function writeBudgets(
-  tx: ISql,
-  orgId: string,
-  records: readonly SyncRecord[],
-): Promise<BudgetsWritten> {
+export async function writeBudgets(tx: ISql, orgId: string, records: readonly SyncRecord[]) {
   const sent = [...records.entries()].flatMap(([index, record]) =>
     record.type === 'budget' ? [{ index, record, scope: scopeOf(record) }] : [],
   )
@@ -63,11 +59,7 @@ export async function writeBudgets(
   return { ...result, scopes: rows }
 }
 
-async function findStored(
-  tx: ISql,
-  orgId: string,
-  budgets: readonly BudgetRow[],
-): Promise<Map<string, BudgetRow>> {
+async function findStored(tx: ISql, orgId: string, budgets: readonly BudgetRow[]) {
   const rows = await tx<BudgetRow[]>`
     select b.scope, b.scope_key, b.month::text as month, b.limit_usd::text as limit
     from budgets b

@@ -11,12 +11,7 @@ import { unnest } from '../../database/rows.ts'
 import { deleteItems, distinctIds, eachTime, filesOfCommits, type ItemId, idTable } from './item-ids.ts'
 
 /** Adds commits (`sign` 1) to their authors' counts by domain, or subtracts them, without bots. Returns the domains. */
-export async function countCommits(
-  tx: ISql,
-  orgId: string,
-  commits: readonly ItemId[],
-  sign: 1 | -1,
-): Promise<ItemId[]> {
+export async function countCommits(tx: ISql, orgId: string, commits: readonly ItemId[], sign: 1 | -1) {
   if (commits.length === 0) return []
   return await tx<ItemId[]>`
     with counted as (

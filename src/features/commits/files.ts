@@ -72,12 +72,7 @@ async function addToAuthors(tx: ISql, orgId: string, recounted: readonly ItemId[
 }
 
 /** The creator is the author of the earliest commit that added the file; the latest change says whether it is deleted. */
-async function addToFiles(
-  tx: ISql,
-  orgId: string,
-  recounted: readonly ItemId[],
-  added: readonly ItemId[],
-): Promise<ItemId[]> {
+async function addToFiles(tx: ISql, orgId: string, recounted: readonly ItemId[], added: readonly ItemId[]) {
   const isEarlier = tx`
     excluded.created_at is not null
     and (f.created_at is null or (excluded.created_at, excluded.created_sha) < (f.created_at, f.created_sha))`

@@ -3,11 +3,7 @@ import type { ISql, Sql } from '../../database/client.ts'
 import { pagesOf } from '../../database/rows.ts'
 
 /** Returns the hashes of the project's commits, each with whether it counts as on the default branch. */
-export async function findKnownCommits(
-  sql: ISql,
-  orgId: string,
-  project: string,
-): Promise<Map<string, boolean>> {
+export async function findKnownCommits(sql: ISql, orgId: string, project: string) {
   const rows = await sql<{ sha: string; counts: boolean }[]>`
     select c.sha, a.on_default_branch is not false as counts
     from commits c

@@ -143,11 +143,7 @@ const renamesOf = (commits: readonly PreparedCommit[]): DatedName[] =>
     ),
   )
 
-async function findHashes(
-  tx: ISql,
-  orgId: string,
-  commits: readonly PreparedCommit[],
-): Promise<Map<string, StoredCommit>> {
+async function findHashes(tx: ISql, orgId: string, commits: readonly PreparedCommit[]) {
   const rows = await tx<StoredCommit[]>`
     select c.project, c.sha, encode(c.content_hash, 'hex') as hash
     from ${unnest(tx, commits, { project: 'text', sha: 'text' })}
@@ -162,12 +158,7 @@ async function findHashes(
   return new Map(rows.map((row) => [commitKeyOf(row), row]))
 }
 
-async function commitsOf(
-  tx: ISql,
-  orgId: string,
-  files: readonly ItemId[],
-  commits: readonly ItemId[],
-): Promise<ItemId[]> {
+async function commitsOf(tx: ISql, orgId: string, files: readonly ItemId[], commits: readonly ItemId[]) {
   if (files.length === 0) return [...commits]
   return await tx<ItemId[]>`
     select distinct f.project, f.sha as name

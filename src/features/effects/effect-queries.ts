@@ -1,5 +1,5 @@
 import type { Figures } from '../../analysis/effects/report.ts'
-import { findLastChanges, NOTHING_WRITTEN, type WriteResult } from '../../analysis/records/changes.ts'
+import { findLastChanges, NOTHING_WRITTEN } from '../../analysis/records/changes.ts'
 import type { SyncRecord } from '../../analysis/records/records.ts'
 import { ApiError } from '../../base/errors.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
@@ -53,11 +53,7 @@ export async function putEffects(tx: ISql, orgId: string, rows: readonly StoredE
 }
 
 /** Writes the batch's records of changes. Needs the organization's lock. */
-export async function writeEffects(
-  tx: ISql,
-  orgId: string,
-  records: readonly SyncRecord[],
-): Promise<WriteResult> {
+export async function writeEffects(tx: ISql, orgId: string, records: readonly SyncRecord[]) {
   const sent = records.flatMap((record): StoredEffect[] => {
     if (record.type !== 'effect') return []
     const { id, source, name = null, dismissed, kind = null, unit, from_day = null, to_day = null } = record
@@ -103,11 +99,7 @@ export interface StoredReport {
   since: Date
 }
 
-export async function readReports(
-  sql: ISql,
-  orgId: string,
-  { weeks, measure }: EffectQuery,
-): Promise<Map<string, StoredReport>> {
+export async function readReports(sql: ISql, orgId: string, { weeks, measure }: EffectQuery) {
   const rows = await sql<StoredReport[]>`
     select r.id, r.basis, r.figures, r.since
     from effect_reports r

@@ -185,12 +185,7 @@ export async function listEffects(
 }
 
 /** One change with its figures; undefined where there is none. */
-export async function findEffect(
-  deps: EffectDeps,
-  orgId: string,
-  id: string,
-  query: EffectQuery,
-): Promise<Effect | undefined> {
+export async function findEffect(deps: EffectDeps, orgId: string, id: string, query: EffectQuery) {
   const known = await deps.find(deps.sql, orgId, deps.prices, deps.now)
   const change = known.changes.find((one) => one.id === id)
   if (change === undefined) return undefined

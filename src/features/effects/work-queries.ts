@@ -208,10 +208,7 @@ export async function readProjects(sql: ISql, orgId: string): Promise<string[]> 
 }
 
 /** The number of changes of the work of each week. */
-export async function readWeekVersions(
-  sql: ISql,
-  orgId: string,
-): Promise<{ week: number; version: string }[]> {
+export async function readWeekVersions(sql: ISql, orgId: string) {
   const rows = await sql<{ week: string; version: string }[]>`
     select w.week::text as week, w.version::text as version
     from work_weeks w

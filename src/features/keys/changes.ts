@@ -71,12 +71,7 @@ export async function create(
   return { ...(await getKey(writes, orgId, id, undefined)), key }
 }
 
-export async function rotate(
-  writes: Sql,
-  access: Access,
-  id: string,
-  body: RotateKeyBody,
-): Promise<CreatedKey> {
+export async function rotate(writes: Sql, access: Access, id: string, body: RotateKeyBody) {
   const { scopes } = await getUsable(writes, access, id)
   refuseMore(access, scopes)
   const made = await asRequest('key_id', rotateKey(writes, id, graceMsOf(body), access.actor))

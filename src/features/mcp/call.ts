@@ -14,11 +14,7 @@ export interface Call {
 }
 
 /** The body of a route's response. Throws the route's error. */
-export async function get<Answer>(
-  { route }: Call,
-  path: string,
-  query: Record<string, string> = {},
-): Promise<Answer> {
+export async function get<Answer>({ route }: Call, path: string, query: Record<string, string> = {}) {
   const response = await route(`${path}?${new URLSearchParams(query)}`)
   if (response.ok) return (await response.json()) as Answer
   const { error, code, details } = (await response.json()) as ErrorBody

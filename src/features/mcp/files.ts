@@ -27,10 +27,7 @@ export async function whoKnowsFiles(call: Call, given: { paths: string[]; page?:
 }
 
 /** Findings, churn, owners and pull requests of each file, the riskiest first. */
-export async function riskyFiles(
-  call: Call,
-  given: { paths: string[]; project?: string; page?: number },
-): Promise<object> {
+export async function riskyFiles(call: Call, given: { paths: string[]; project?: string; page?: number }) {
   const { onlyMember, scopes } = call.access
   const wanted = { paths: plain(given.paths), project: given.project }
   const [heatmap, stored, pullRequests] = await Promise.all([

@@ -17,13 +17,7 @@ const resultOf = (answer: object, isError: boolean) => ({
 })
 
 /** Answers one message of the Model Context Protocol, by a server of its own. The package takes 70 ms to load. */
-async function answerMessage(
-  request: Request,
-  requestId: string,
-  message: unknown,
-  call: Call,
-  log: Log,
-): Promise<Response> {
+async function answerMessage(request: Request, requestId: string, message: unknown, call: Call, log: Log) {
   const { createMcpHandler, ProtocolError, ProtocolErrorCode, Server } = await import(
     '@modelcontextprotocol/server'
   )

@@ -85,11 +85,7 @@ export async function removeAliases(tx: ISql, orgId: string, memberEmail: string
 }
 
 /** The ids of those of the members who are owners, by address. */
-async function findOwners(
-  tx: ISql,
-  orgId: string,
-  members: readonly { email: string }[],
-): Promise<Map<string, string>> {
+async function findOwners(tx: ISql, orgId: string, members: readonly { email: string }[]) {
   const rows = await tx<{ id: string; email: string }[]>`
     select m.id, m.email
     from members m
@@ -100,11 +96,7 @@ async function findOwners(
 }
 
 /** Finds aliases by their own address, or by that of their member. */
-export async function findAliases(
-  tx: ISql,
-  orgId: string,
-  addresses: readonly string[],
-): Promise<AliasRow[]> {
+export async function findAliases(tx: ISql, orgId: string, addresses: readonly string[]) {
   const wanted = [...new Set(addresses)]
   return await tx<AliasRow[]>`
     select l.email, l.member_email

@@ -76,13 +76,7 @@ async function namingFields<Result>(
  * Adds a member. Throws FORBIDDEN for an owner, and for an admin who has more scopes than the changer; VALIDATION_ERROR naming
  * `email` for an address of a member.
  */
-export async function addMember(
-  tx: ISql,
-  orgId: string,
-  changer: Changer,
-  member: NewMember,
-  now: Date,
-): Promise<MemberWithAliases> {
+export async function addMember(tx: ISql, orgId: string, changer: Changer, member: NewMember, now: Date) {
   await lockOrganization(tx, orgId)
   refuseForOwners(changer, member, 'role')
   // other members do not come in by it: that needs an invitation, or the identity provider, which says their role
@@ -184,12 +178,7 @@ export async function changeMember(
  * Removes a member with their aliases; their sessions of the browser and their keys end. Throws NOT_FOUND, FORBIDDEN for an
  * owner, VALIDATION_ERROR for the last one.
  */
-export async function removeWholeMember(
-  tx: ISql,
-  orgId: string,
-  changer: Changer,
-  id: string,
-): Promise<Member & { aliases: readonly string[] }> {
+export async function removeWholeMember(tx: ISql, orgId: string, changer: Changer, id: string) {
   await lockHistory(tx, orgId)
   const { email } = await getMember(tx, orgId, id)
   const { addresses } = await removeAliases(tx, orgId, email)
@@ -230,12 +219,7 @@ export async function getMember(tx: ISql, orgId: string, idOrAddress: string): P
  * Invites the member to set a password. That gives the scopes of the member's role: throws FORBIDDEN where the changer has not
  * all of them, and for an owner; NOT_FOUND.
  */
-export async function inviteMember(
-  tx: ISql,
-  orgId: string,
-  changer: Changer,
-  id: string,
-): Promise<NewInvitation> {
+export async function inviteMember(tx: ISql, orgId: string, changer: Changer, id: string) {
   await lockOrganization(tx, orgId)
   const { role } = await getMember(tx, orgId, id)
   refuseForOwners(changer, { role }, 'user_id')

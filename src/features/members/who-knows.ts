@@ -46,12 +46,7 @@ export async function whoKnows(
 }
 
 /** Who knows the file, or the files of any folder that a bare name may mean. */
-export async function whoKnowsPath(
-  sql: Sql,
-  orgId: string,
-  expertise: Expertise,
-  path: string,
-): Promise<Expertise> {
+export async function whoKnowsPath(sql: Sql, orgId: string, expertise: Expertise, path: string) {
   const files = path.includes('/') ? [] : await findNamed(sql, orgId, path)
   if (files.length === 0) return await whoKnows(sql, orgId, expertise, [path])
   return { ...(await whoKnows(sql, orgId, expertise, files)), files }

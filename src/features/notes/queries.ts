@@ -1,4 +1,4 @@
-import { findLastChanges, NOTHING_WRITTEN, type WriteResult } from '../../analysis/records/changes.ts'
+import { findLastChanges, NOTHING_WRITTEN } from '../../analysis/records/changes.ts'
 import type { SyncRecord } from '../../analysis/records/records.ts'
 import { ApiError } from '../../base/errors.ts'
 import type { ISql } from '../../database/client.ts'
@@ -82,11 +82,7 @@ export async function deleteNoteRow(tx: ISql, orgId: string, id: string): Promis
 }
 
 /** Writes the batch's note records. Needs the organization's lock. */
-export async function writeNotes(
-  tx: ISql,
-  orgId: string,
-  records: readonly SyncRecord[],
-): Promise<WriteResult> {
+export async function writeNotes(tx: ISql, orgId: string, records: readonly SyncRecord[]) {
   const sent = records.flatMap((record) => (record.type === 'note' ? [rowOf(record.id, record)] : []))
   if (sent.length === 0) return NOTHING_WRITTEN
   const stored = await tx<NoteRow[]>`

@@ -42,11 +42,7 @@ async function findRow(sql: ISql, orgId: string): Promise<Row> {
 }
 
 /** The organization with this slug, and the secret of its GitHub webhook; undefined where it has none that the key opens. */
-export async function findGithubSecret(
-  sql: ISql,
-  box: SecretBox,
-  slug: string,
-): Promise<{ orgId: string; secret: string } | undefined> {
+export async function findGithubSecret(sql: ISql, box: SecretBox, slug: string) {
   const [row] = await sql<{ orgId: string; sealed: Uint8Array }[]>`
     select o.org_id as "orgId", o.github_secret as sealed
     from organizations o
@@ -97,13 +93,7 @@ type Change = Omit<OrganizationChangeBody, 'confirm_retention'> & {
  * Changes what is given. Throws VALIDATION_ERROR for thresholds that are not in order. A changed name, plan or visibility
  * holds on every instance within a second. `box` seals GitHub's secret. Needs the organization's lock.
  */
-export async function changeSettings(
-  tx: ISql,
-  orgId: string,
-  actor: Actor,
-  change: Change,
-  box?: SecretBox,
-): Promise<OrganizationSettings> {
+export async function changeSettings(tx: ISql, orgId: string, actor: Actor, change: Change, box?: SecretBox) {
   const [before, row] = [await getSettings(tx, orgId), await findRow(tx, orgId)]
   const { badges, github_secret, ticket_pattern, ticket_ignore } = change
   const look = changedLook(row.look, before, badges)
@@ -141,12 +131,7 @@ export async function changeSettings(
 }
 
 /** Does the same by the slug, in a transaction of its own. Throws OperatorError for an unknown slug. */
-export async function updateOrganization(
-  sql: Sql,
-  slug: string,
-  change: Change,
-  actor: Actor = SYSTEM,
-): Promise<OrganizationSettings> {
+export async function updateOrganization(sql: Sql, slug: string, change: Change, actor: Actor = SYSTEM) {
   const { id } = await getOrganization(sql, slug)
   return await inOrganization(sql, id, (tx) => changeSettings(tx, id, actor, change))
 }

@@ -77,11 +77,7 @@ interface Columns {
 }
 
 /** The key of a row. With `onlyMember` other members, and agents that they alone use, are one. */
-function groupKeyOf(
-  { sql, orgId, onlyMember }: Context,
-  by: Group | null,
-  { project, repo }: Columns,
-): Fragment {
+function groupKeyOf({ sql, orgId, onlyMember }: Context, by: Group | null, { project, repo }: Columns) {
   if (by === null) return sql`null::text`
   if (by === 'month' || by === 'week') return sql`r.bucket::text`
   if (by === 'project') return sql`nullif(${sql.unsafe(project)}, '')`

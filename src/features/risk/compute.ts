@@ -190,11 +190,7 @@ async function computePartsOf(
 }
 
 /** All parts of each score, with that of security from the findings of now: some milliseconds for 100 changes. */
-export async function withSecurity(
-  tx: ISql,
-  orgId: string,
-  computed: readonly ComputedRisk[],
-): Promise<RiskComponents[]> {
+export async function withSecurity(tx: ISql, orgId: string, computed: readonly ComputedRisk[]) {
   const components = new Map<ComputedRisk, RiskComponents>()
   for (const [project, ofProject] of Map.groupBy(computed, ({ change }) => change.project)) {
     const lists = ofProject.map(({ names }) => names)

@@ -68,12 +68,7 @@ export async function commitsIn(
 }
 
 /** The current number of lines of these files, by current name; files without a known number are left out. */
-export async function linesOf(
-  tx: ISql,
-  orgId: string,
-  project: string,
-  files: readonly string[],
-): Promise<Map<string, number>> {
+export async function linesOf(tx: ISql, orgId: string, project: string, files: readonly string[]) {
   const rows = await tx<{ path: string; loc: string }[]>`
     select n.path, f.loc
     from unnest(${[...files]}::text[]) as n (path)
@@ -151,12 +146,7 @@ export async function countSingleOwned(
 }
 
 /** The open findings in the files with these keys, of current or former names, by key; files without any are left out. */
-export async function findingsIn(
-  tx: ISql,
-  orgId: string,
-  project: string,
-  fileKeys: readonly string[],
-): Promise<Map<string, OpenFindings>> {
+export async function findingsIn(tx: ISql, orgId: string, project: string, fileKeys: readonly string[]) {
   const keys = fileKeys.map((fileKey) => ({ fileKey }))
   const rows = await tx<(OpenFindings & { file_key: string })[]>`
     select encode(r.file_key, 'hex') as file_key, r.critical, r.high, r.medium, r.low

@@ -14,12 +14,7 @@ const MAX_SESSIONS = 50
  * effective lines of its commits with those that agents wrote. With `onlyMember` only their sessions are listed, and the sums are
  * still of all. Throws NOT_FOUND.
  */
-export async function getRisk(
-  sql: Sql,
-  orgId: string,
-  id: string,
-  onlyMember: VisibleMember | null,
-): Promise<JsonText> {
+export async function getRisk(sql: Sql, orgId: string, id: string, onlyMember: VisibleMember | null) {
   const [row] = await sql<{ text: string }[]>`
     with pr as materialized (
       select ${riskColumns(sql)}, k.state, k.merged_at, k.closed_at, k.url, k.projects

@@ -114,11 +114,7 @@ export async function writeRisks(
 }
 
 /** Applies an event of the host to the pull request, if its record is stored and says something else. */
-export async function applyEvent(
-  tx: ISql,
-  orgId: string,
-  event: PullRequestEvent,
-): Promise<RisksWritten | undefined> {
+export async function applyEvent(tx: ISql, orgId: string, event: PullRequestEvent) {
   const [stored] = await findRisks(tx, orgId, [event], [])
   if (stored === undefined) return undefined
   const row = withEvent({ ...stored, pr_title: event.title }, event)

@@ -1,5 +1,5 @@
 import { findZone } from '../../accounts/organizations/zone-queries.ts'
-import { NOTHING_WRITTEN, type WriteResult } from '../../analysis/records/changes.ts'
+import { NOTHING_WRITTEN } from '../../analysis/records/changes.ts'
 import type { SyncRecord } from '../../analysis/records/records.ts'
 import { dayOf } from '../../base/dates.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
@@ -16,12 +16,7 @@ const isoOrNull = (ms: number | null): string | null => (ms === null ? null : is
  * Folds the batch's limits into the windows that are stored, a row for each. Windows of days that the organization does not keep
  * are left out. Needs the organization's lock.
  */
-export async function writeLimits(
-  tx: ISql,
-  orgId: string,
-  records: readonly SyncRecord[],
-  now: Date,
-): Promise<WriteResult> {
+export async function writeLimits(tx: ISql, orgId: string, records: readonly SyncRecord[], now: Date) {
   const sent = records.flatMap((record) => (record.type === 'limit' ? [windowsOf(record)] : []))
   if (sent.length === 0) return NOTHING_WRITTEN
   const firstDay = await findFirstKeptDay(tx, orgId, now)

@@ -17,13 +17,7 @@ function refuseProblem(wanted: Omit<PlanRecord, 'type'>): void {
 }
 
 /** Adds a plan, or changes the one of this name; with `replace` the one in force ends the day before. Throws VALIDATION_ERROR. */
-export async function createPlan(
-  tx: ISql,
-  orgId: string,
-  actor: Actor,
-  body: NewPlanBody,
-  replace: boolean,
-): Promise<Plan> {
+export async function createPlan(tx: ISql, orgId: string, actor: Actor, body: NewPlanBody, replace: boolean) {
   refuseProblem(body)
   const { vendor, plan, from } = body
   const ids = await findMemberIds(tx, orgId, [body.member ?? []].flat())
@@ -44,13 +38,7 @@ export async function createPlan(
 }
 
 /** Changes the fields of a plan that are given. Throws NOT_FOUND, VALIDATION_ERROR. */
-export async function changePlan(
-  tx: ISql,
-  orgId: string,
-  actor: Actor,
-  id: string,
-  change: PlanChangeBody,
-): Promise<Plan> {
+export async function changePlan(tx: ISql, orgId: string, actor: Actor, id: string, change: PlanChangeBody) {
   const before = shownPlan(await getPlan(tx, orgId, id))
   const wanted = { ...before, ...change }
   refuseProblem(wanted)

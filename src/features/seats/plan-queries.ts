@@ -1,7 +1,7 @@
 import type { Access } from '../../accounts/people/callers.ts'
 import { TIME_PATTERN } from '../../base/dates.ts'
 import { ApiError } from '../../base/errors.ts'
-import { type JsonText, type PageRow, pageText } from '../../base/json-text.ts'
+import { type PageRow, pageText } from '../../base/json-text.ts'
 import type { Fragment, ISql, Sql } from '../../database/client.ts'
 import { personGiven } from '../../database/member-addresses.ts'
 import type { Seen } from '../../http/whole-list.ts'
@@ -36,12 +36,7 @@ const matching = (sql: ISql, orgId: string, { vendor, plan, member }: PlanListQu
     ${member === undefined ? sql`` : sql`and p.member <> '' and p.member = ${personGiven(sql, orgId, member)}`}`
 
 /** A page of the plans, those that began last first. */
-export async function listPlans(
-  sql: Sql,
-  orgId: string,
-  query: PlanListQuery,
-  { hidesMembers }: Seen,
-): Promise<JsonText> {
+export async function listPlans(sql: Sql, orgId: string, query: PlanListQuery, { hidesMembers }: Seen) {
   const [row] = await sql<PageRow[]>`
     select
       (select count(*) ${matching(sql, orgId, query)}) as total,

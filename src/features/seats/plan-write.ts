@@ -41,11 +41,7 @@ export const planColumns = (sql: ISql) => sql`
  * Writes the batch's plans. Needs the organization's lock, after members are written. Throws VALIDATION_ERROR for a member who
  * does not exist, and for plans of a member and vendor that overlap.
  */
-export async function writePlans(
-  tx: ISql,
-  orgId: string,
-  records: readonly SyncRecord[],
-): Promise<WriteResult> {
+export async function writePlans(tx: ISql, orgId: string, records: readonly SyncRecord[]) {
   const sent = [...records.entries()].flatMap(([index, record]) =>
     record.type === 'plan' ? [{ at: `records[${index}].`, wanted: record }] : [],
   )

@@ -32,12 +32,7 @@ const itemOf = (sql: ISql, hidesMembers: boolean): Fragment => sql`
     )::text, -1
   ) || coalesce(',"note":' || to_json(f.note), '') || '}' as item`
 
-function matchingFindings(
-  sql: Sql,
-  orgId: string,
-  query: FindingListQuery,
-  { onlyMember, zone }: Listed,
-): Fragment {
+function matchingFindings(sql: Sql, orgId: string, query: FindingListQuery, { onlyMember, zone }: Listed) {
   const { severity, rule_id, category, project, file, member, status, assignee } = query
   return sql`
     from findings f
@@ -73,12 +68,7 @@ export const allFindings = (sql: Sql, orgId: string, query: FindingListQuery, se
   order by ${orderOf(sql, query, 'p')}`
 
 /** A page of the findings that match, those of the newest sessions first, and how many match, as of one instant. */
-export async function listFindings(
-  sql: Sql,
-  orgId: string,
-  query: FindingListQuery,
-  seen: Listed,
-): Promise<JsonText> {
+export async function listFindings(sql: Sql, orgId: string, query: FindingListQuery, seen: Listed) {
   const matching = matchingFindings(sql, orgId, query, seen)
   const [row] = await sql<(PageRow & { counts: string | null })[]>`
     select
@@ -166,12 +156,7 @@ const visible = (sql: ISql, onlyMember: VisibleMember | null): Fragment =>
   onlyMember === null ? sql`` : sql`and f.member = ${onlyMember.id}`
 
 /** The sessions that have the finding. Throws NOT_FOUND. */
-export async function findSessionsOf(
-  sql: ISql,
-  orgId: string,
-  id: string,
-  { onlyMember }: Shown,
-): Promise<string[]> {
+export async function findSessionsOf(sql: ISql, orgId: string, id: string, { onlyMember }: Shown) {
   const rows = await sql<{ session_id: string }[]>`
     select distinct f.session_id
     from findings f
@@ -183,12 +168,7 @@ export async function findSessionsOf(
 }
 
 /** One finding, of the newest session that has it. Throws NOT_FOUND. */
-export async function getFinding(
-  sql: ISql,
-  orgId: string,
-  id: string,
-  { hidesMembers, onlyMember }: Shown,
-): Promise<ListedFinding> {
+export async function getFinding(sql: ISql, orgId: string, id: string, { hidesMembers, onlyMember }: Shown) {
   const [row] = await sql<{ item: string }[]>`
     select ${itemOf(sql, hidesMembers)}
     from findings f

@@ -5,11 +5,7 @@ import { updateFileRisks } from './file-risks.ts'
 import { FINDING_ROLLUPS } from './finding-rollups.ts'
 
 /** Writes these sessions' findings again; returns the new ones. Needs the organization's lock. */
-export async function writeFindings(
-  tx: ISql,
-  orgId: string,
-  ids: readonly string[],
-): Promise<{ session_id: string; fingerprint: string }[]> {
+export async function writeFindings(tx: ISql, orgId: string, ids: readonly string[]) {
   if (ids.length === 0) return []
   const changed = await findChanged(tx, orgId, ids)
   if (changed.length === 0) return []

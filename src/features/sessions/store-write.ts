@@ -45,12 +45,7 @@ export interface StoredFragments {
 }
 
 /** The packed parts of those sessions that have some, and with `withTurns` their turns. */
-export async function findFragments(
-  tx: ISql,
-  orgId: string,
-  ids: readonly string[],
-  withTurns: boolean,
-): Promise<StoredFragments[]> {
+export async function findFragments(tx: ISql, orgId: string, ids: readonly string[], withTurns: boolean) {
   if (ids.length === 0) return []
   return await tx<StoredFragments[]>`
     select d.session_id as id, d.parts, ${withTurns ? tx`d.detail->'turn_records'` : tx`null`} as turns
@@ -60,11 +55,7 @@ export async function findFragments(
       and d.parts is not null`
 }
 
-export async function findRecords(
-  tx: ISql,
-  orgId: string,
-  ids: readonly string[],
-): Promise<Map<string, SessionRecord>> {
+export async function findRecords(tx: ISql, orgId: string, ids: readonly string[]) {
   if (ids.length === 0) return new Map()
   const rows = await tx<SessionRow[]>`
     select ${exportedColumns(tx, orgId)}
@@ -100,11 +91,7 @@ interface Including {
 }
 
 /** The sessions that name these as sub-agents' sessions, by the sub-agent's; without those that have a transcript. */
-export async function findIncluding(
-  tx: ISql,
-  orgId: string,
-  ids: readonly string[],
-): Promise<Map<string, Including>> {
+export async function findIncluding(tx: ISql, orgId: string, ids: readonly string[]) {
   if (ids.length === 0) return new Map()
   const rows = await tx<(Including & { id: string })[]>`
     select i.sub_agent_id as id, i.session_id, s.user_id, s.user_email, i.is_bound

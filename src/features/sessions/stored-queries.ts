@@ -18,11 +18,7 @@ interface StoredDetail extends Pick<StoredScore, 'previous_score' | 'scored_at'>
   alerts: string[] | null
 }
 
-export async function findStored(
-  tx: ISql,
-  orgId: string,
-  ids: readonly string[],
-): Promise<Map<string, StoredSession>> {
+export async function findStored(tx: ISql, orgId: string, ids: readonly string[]) {
   // the detail by a subquery: where the statistics do not know the organization yet, a join on (org_id, session_id) was
   // planned by org_id alone, and comparing 10,000 of 20,000 sessions took a minute
   const rows = await tx<(Omit<StoredSession, keyof StoredDetail> & { detail: StoredDetail })[]>`

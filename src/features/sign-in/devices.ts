@@ -11,7 +11,6 @@ import {
   findAnswer,
   findDevice,
   takeAnswer,
-  type WaitingDevice,
 } from '../../accounts/people/device-queries.ts'
 import type { FoundSession } from '../../accounts/people/sign-in-queries.ts'
 import type { Role } from '../../analysis/records/member.ts'
@@ -63,12 +62,7 @@ const countCode = ({ countTry }: DeviceDeps, { memberId }: FoundSession, { count
   countTry([`codes from ${counted}`, `codes of ${memberId}`], { at })
 
 /** The machine with this code, for who is to approve it. Throws NOT_FOUND, RATE_LIMITED. */
-export async function showDevice(
-  deps: DeviceDeps,
-  session: FoundSession,
-  client: Client,
-  userCode: string,
-): Promise<WaitingDevice> {
+export async function showDevice(deps: DeviceDeps, session: FoundSession, client: Client, userCode: string) {
   await countCode(deps, session, client)
   const device = await findDevice(deps.people, normalized(userCode))
   if (device === undefined) throw noDevice()

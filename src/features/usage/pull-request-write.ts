@@ -40,11 +40,7 @@ export async function attachSessions(tx: ISql, orgId: string, ids: readonly stri
   await writeTickets(tx, orgId, ids)
 }
 
-async function attachAgain(
-  tx: ISql,
-  orgId: string,
-  sessions: readonly { session_id: string }[],
-): Promise<void> {
+async function attachAgain(tx: ISql, orgId: string, sessions: readonly { session_id: string }[]) {
   for (let start = 0; start < sessions.length; start += BATCH) {
     const some = sessions.slice(start, start + BATCH).map(({ session_id }) => session_id)
     const of = tx`s.session_id = any(${some}::text[])`
@@ -79,11 +75,7 @@ export interface Changed {
 }
 
 /** The branches that these pull requests come from. */
-export async function findBranches(
-  sql: ISql,
-  orgId: string,
-  pullRequests: Changed['pullRequests'],
-): Promise<Branch[]> {
+export async function findBranches(sql: ISql, orgId: string, pullRequests: Changed['pullRequests']) {
   if (pullRequests.length === 0) return []
   return await sql<Branch[]>`
     select distinct k.head, p.project

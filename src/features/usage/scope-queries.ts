@@ -6,11 +6,7 @@ import { memberAddresses } from '../../database/member-addresses.ts'
 // by team.
 
 /** The ids of those of the members, given by id or by an address in any case, own or alias, that there are; by what was given. */
-export async function findMemberIds(
-  sql: ISql,
-  orgId: string,
-  members: readonly string[],
-): Promise<Map<string, string>> {
+export async function findMemberIds(sql: ISql, orgId: string, members: readonly string[]) {
   if (members.length === 0) return new Map()
   const keys = members.map((member) =>
     (member.includes('@') ? asciiLower(member) : member).replaceAll('\0', ''),

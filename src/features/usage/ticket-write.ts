@@ -73,10 +73,7 @@ interface Budget {
 }
 
 /** The tickets of these sessions, of the first ones where the budget is spent. Others work meanwhile. */
-export async function findTickets(
-  sessions: readonly Texts[],
-  budget: Budget = { leftMs: Infinity },
-): Promise<Ticket[][]> {
+export async function findTickets(sessions: readonly Texts[], budget: Budget = { leftMs: Infinity }) {
   const { pattern = null, ignored = null } = sessions[0] ?? {}
   const { matchesIn, ticketsOf } = ticketFinder(pattern, ignored)
   const pause = createPause()

@@ -103,11 +103,7 @@ export async function updateUsage(
 }
 
 /** The rows of session_usage of sessions of the organization. */
-export async function usageOfAll(
-  sql: ISql,
-  orgId: string,
-  { sessions, pricer }: UsedSessions,
-): Promise<UsageRow[]> {
+export async function usageOfAll(sql: ISql, orgId: string, { sessions, pricer }: UsedSessions) {
   const zone = await findZone(sql, orgId)
   const ids = await findMemberIds(sql, orgId, [...new Set(sessions.map(sender))])
   return sessions.flatMap((session) =>

@@ -94,12 +94,7 @@ interface Different {
   isTold: boolean
 }
 
-async function refuseOthers(
-  tx: ISql,
-  orgId: string,
-  different: readonly Different[],
-  isForbidden: boolean,
-): Promise<void> {
+async function refuseOthers(tx: ISql, orgId: string, different: readonly Different[], isForbidden: boolean) {
   const people = await findPeople(
     tx,
     orgId,
