@@ -58,6 +58,15 @@ export async function recordEntries(tx: ISql, orgId: string, actor: Actor, entri
   )
 }
 
+/** The same of one thing that was done. */
+export const recordEntry = (
+  tx: ISql,
+  orgId: string,
+  actor: Actor,
+  action: string,
+  details: NewEntry['details'],
+) => recordEntries(tx, orgId, actor, [{ action, details }])
+
 const KEY_ACTOR = /^key_/
 
 async function refuseEnded(tx: ISql, { userId, session }: Actor): Promise<void> {

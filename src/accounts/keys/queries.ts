@@ -4,7 +4,7 @@ import type { Plan } from '../../config.ts'
 import type { Fragment, ISql, Sql } from '../../database/client.ts'
 import { findOwnAddress } from '../../database/member-addresses.ts'
 import { inOrganization, lockOrganization } from '../../database/org-lock.ts'
-import { type Actor, recordEntries, SYSTEM } from '../audit-log/append.ts'
+import { type Actor, recordEntry, SYSTEM } from '../audit-log/append.ts'
 import { checkName } from '../organizations/queries.ts'
 import { makeKey } from './form.ts'
 import type { ApiKey } from './rights.ts'
@@ -71,7 +71,7 @@ export async function createKey(
     const rights = { name, scopes, expires_at, member }
     const created = await insertKey(tx, orgId, rights, actor, wanted.id)
     const details = { ids: [created.id], name, scopes, expires_at, ...(member === null ? {} : { member }) }
-    await recordEntries(tx, orgId, actor, [{ action: 'api_key.created', details }])
+    await recordEntry(tx, orgId, actor, 'api_key.created', details)
     return created
   })
 }
@@ -131,7 +131,7 @@ export async function rotateKey(sql: Sql, id: string, graceMs: number, actor: Ac
       where k.id = ${key.id}`
     const previous = { id: key.id, expires_at: ended?.expires_at ?? '' }
     const details = { ids: [key.id, created.id], previous_expires_at: previous.expires_at }
-    await recordEntries(tx, key.org_id, actor, [{ action: 'api_key.rotated', details }])
+    await recordEntry(tx, key.org_id, actor, 'api_key.rotated', details)
     return { ...created, previous }
   })
 }
@@ -158,7 +158,7 @@ export async function revokeKey(sql: Sql, id: string, actor: Actor = SYSTEM) {
     const key = await findRevocable(tx, id)
     if (key.revoked_at === null) {
       // before its end: the key may be that of the request
-      await recordEntries(tx, key.org_id, actor, [{ action: 'api_key.revoked', details: { ids: [key.id] } }])
+      await recordEntry(tx, key.org_id, actor, 'api_key.revoked', { ids: [key.id] })
       await revokeKeys(tx, key.org_id, [key.id])
     }
     const { org_id, revoked_at } = await findRevocable(tx, id)

@@ -3,7 +3,7 @@ import { OperatorError } from '../../base/errors.ts'
 import { newId } from '../../base/ids.ts'
 import { PLANS, type Plan } from '../../config.ts'
 import type { ISql, Sql } from '../../database/client.ts'
-import { type Actor, recordEntries, SYSTEM } from '../audit-log/append.ts'
+import { type Actor, recordEntry, SYSTEM } from '../audit-log/append.ts'
 import type { Organization } from './model.ts'
 
 export const SLUG = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
@@ -70,10 +70,7 @@ export const recordCreated = (
   orgId: string,
   { slug, name, plan, time_zone = UTC }: NewOrganization,
   actor: Actor,
-) =>
-  recordEntries(tx, orgId, actor, [
-    { action: 'organization.created', details: { ids: [orgId], slug, name, plan, time_zone } },
-  ])
+) => recordEntry(tx, orgId, actor, 'organization.created', { ids: [orgId], slug, name, plan, time_zone })
 
 /** Lets those who make the first organization wait for each other until the end of the transaction. */
 export async function lockFirst(tx: ISql): Promise<void> {

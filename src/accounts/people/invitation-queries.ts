@@ -1,6 +1,6 @@
 import { TIME_PATTERN } from '../../base/dates.ts'
 import type { ISql } from '../../database/client.ts'
-import { type Actor, recordEntries } from '../audit-log/append.ts'
+import { type Actor, recordEntry } from '../audit-log/append.ts'
 import { hashToken, makeToken } from './tokens.ts'
 
 // Invitations, by which members set their passwords.
@@ -32,7 +32,7 @@ export async function createInvitation(tx: ISql, orgId: string, memberId: string
     from invitations i
     where i.org_id = ${orgId}
       and i.member_id = ${memberId}`
-  await recordEntries(tx, orgId, actor, [{ action: 'member.invited', details: { ids: [memberId] } }])
+  await recordEntry(tx, orgId, actor, 'member.invited', { ids: [memberId] })
   return { token, expires_at: row?.expires_at ?? '' }
 }
 

@@ -1,6 +1,6 @@
-import { type Actor, recordEntries } from '../../accounts/audit-log/append.ts'
+import { type Actor, recordEntry } from '../../accounts/audit-log/append.ts'
 import { findZone } from '../../accounts/organizations/zone-queries.ts'
-import { validationError } from '../../base/errors.ts'
+import { fieldError } from '../../base/errors.ts'
 import { newId } from '../../base/ids.ts'
 import type { ISql } from '../../database/client.ts'
 import type { Change } from '../../http/queues/gate.ts'
@@ -70,7 +70,7 @@ export async function createRule<Kind extends RuleKind>(
     if (first !== undefined) return JSON.parse(first) as Shown
     if ((await listRules(tx, orgId, kind)).length >= most) {
       const message = `an organization has at most ${most} ${kind}s; delete one first`
-      throw validationError({ field: 'body', message })
+      throw fieldError('body', message)
     }
     const id = newId(kind)
     const destinations = await storeDestinations(tx, deps.box, orgId, id, given, [])
@@ -78,7 +78,7 @@ export async function createRule<Kind extends RuleKind>(
     const due_at = firstDue(definition, { now: deps.now(), zone: await findZone(tx, orgId) })
     await putRule(tx, orgId, { id, kind, definition, enabled, states: {}, due_at })
     const rule = await getRule(tx, orgId, kind, id)
-    await recordEntries(tx, orgId, actor, [{ action: `${kind}.created`, details: detailsOf(rule) }])
+    await recordEntry(tx, orgId, actor, `${kind}.created`, detailsOf(rule))
     await storeResponse(tx, deps.box, orgId, idempotency, JSON.stringify(show(rule)))
     return show(rule)
   })
@@ -103,7 +103,7 @@ export async function updateRule<Kind extends RuleKind>(
     const clock = { now: deps.now(), zone: await findZone(tx, orgId) }
     const after = { ...changed, ...renewed(rule, changed, clock) }
     await putRule(tx, orgId, after)
-    await recordEntries(tx, orgId, actor, [{ action: `${kind}.updated`, details: detailsOf(after) }])
+    await recordEntry(tx, orgId, actor, `${kind}.updated`, detailsOf(after))
     return show(after)
   })
 }
@@ -121,6 +121,6 @@ export async function deleteRule(
     await deleteRuleRow(tx, orgId, id)
     for (const endpoint of endpointsOf(definition.destinations)) await deleteEndpointRow(tx, orgId, endpoint)
     const details = { ids: [id], name: definition.name }
-    await recordEntries(tx, orgId, actor, [{ action: `${kind}.deleted`, details }])
+    await recordEntry(tx, orgId, actor, `${kind}.deleted`, details)
   })
 }

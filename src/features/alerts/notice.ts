@@ -1,4 +1,4 @@
-import { type Actor, recordEntries } from '../../accounts/audit-log/append.ts'
+import { type Actor, recordEntry } from '../../accounts/audit-log/append.ts'
 import { loadPriceHistory } from '../../analysis/scoring/base-prices.ts'
 import { dayOf } from '../../base/dates.ts'
 import type { PriceOverrides } from '../../base/model-prices.ts'
@@ -157,7 +157,7 @@ export async function testRule(
         made.push({ type, delivery: await insertTest(tx, orgId, endpoint, test) })
       }
     }
-    await recordEntries(tx, orgId, actor, [{ action: `${kind}.tested`, details: { ids: [source] } }])
+    await recordEntry(tx, orgId, actor, `${kind}.tested`, { ids: [source] })
     return made
   })
   const results = tests.map(async ({ type, delivery }): Promise<Result> => {

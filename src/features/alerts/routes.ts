@@ -1,6 +1,6 @@
 import { type TObject, Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
-import { recordEntries } from '../../accounts/audit-log/append.ts'
+import { recordEntry } from '../../accounts/audit-log/append.ts'
 import { findZone } from '../../accounts/organizations/zone-queries.ts'
 import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
 import { ApiError } from '../../base/errors.ts'
@@ -207,7 +207,7 @@ export function ruleRoutes<Kind extends RuleKind>(deps: RuleRouteDeps, rules: Ro
           if (!hasEndpoint) throw new ApiError('NOT_FOUND', 'its destination was removed')
           if (await redeliverOne(tx, orgId, endpointId, id)) {
             const details = { ids: [idOf(params), id] }
-            await recordEntries(tx, orgId, actor, [{ action: `${kind}.redelivered`, details }])
+            await recordEntry(tx, orgId, actor, `${kind}.redelivered`, details)
             await wakeWorker(tx, orgId)
           }
           return { ...(await getDelivery(tx, orgId, endpointId, id)), test }

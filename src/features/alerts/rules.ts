@@ -1,4 +1,4 @@
-import { validationError } from '../../base/errors.ts'
+import { fieldError, validationError } from '../../base/errors.ts'
 import type { ISql } from '../../database/client.ts'
 import { findMemberIds, NO_MEMBER } from '../usage/scope-queries.ts'
 import type { Wanted } from './changes.ts'
@@ -42,7 +42,7 @@ function wantedOf(body: AlertChangeBody, orgId: string, before?: AlertRule): Wan
     const { member } = change.scope ?? {}
     if (member === undefined) return definition
     const id = (await findMemberIds(tx, orgId, [member])).get(member)
-    if (id === undefined) throw validationError({ field: 'scope.member', message: NO_MEMBER })
+    if (id === undefined) throw fieldError('scope.member', NO_MEMBER)
     return { ...definition, scope: { ...definition.scope, member: id } }
   }
   return {

@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import { isInstant, isTime, LAST_MICROS, microsOf, timestampOf } from '../../base/dates.ts'
-import { validationError } from '../../base/errors.ts'
+import { fieldError } from '../../base/errors.ts'
 import type { RouteDeps } from '../../http/api.ts'
 import { textOf } from '../../http/query.ts'
 import { columnsOf } from '../../http/responses/csv.ts'
@@ -21,10 +21,7 @@ const BARE_PLUS = /(?<=:\S+) (\d\d:\d\d)$/
 export function readCursor(cursor: string, direction: Position['direction']): Position {
   const text = cursor.replace(BARE_PLUS, '+$1')
   if (!isInstant(text)) {
-    throw validationError({
-      field: 'cursor',
-      message: 'must be a date, or a date and time, like 2026-01-31T12:34:56.789123Z',
-    })
+    throw fieldError('cursor', 'must be a date, or a date and time, like 2026-01-31T12:34:56.789123Z')
   }
   // no entry is older than 1970
   if (!isTime(text)) return { direction, at: '-infinity' }

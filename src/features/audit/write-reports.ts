@@ -2,7 +2,7 @@ import type { ReportType } from '../../analysis/records/audit.ts'
 import { findChanges, NOTHING_WRITTEN, type WriteResult } from '../../analysis/records/changes.ts'
 import type { SyncRecord } from '../../analysis/records/records.ts'
 import { microsOf, TIME_PATTERN_US, timestampOf } from '../../base/dates.ts'
-import { validationError } from '../../base/errors.ts'
+import { fieldError } from '../../base/errors.ts'
 import { derivedId, idsOf } from '../../base/ids.ts'
 import type { ISql } from '../../database/client.ts'
 import { replaced, unnest } from '../../database/rows.ts'
@@ -46,7 +46,7 @@ function prepare(records: readonly SyncRecord[]): Wanted[] {
   return [...records.entries()].flatMap(([index, record]) => {
     if (record.type !== 'report') return []
     const { report_type, from, to } = record
-    if (from > to) throw validationError({ field: `records[${index}].from`, message: 'must not be after to' })
+    if (from > to) throw fieldError(`records[${index}].from`, 'must not be after to')
     const id = record.id ?? derivedId('report', report_type, from, to)
     const [generated_at, through] = [sixDecimals(record.generated_at), sixDecimals(record.through)]
     return [{ id, report_type, from, to, generated_at, through }]

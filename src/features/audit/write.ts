@@ -3,7 +3,7 @@ import type { AuditRecord } from '../../analysis/records/audit.ts'
 import { findChanges, NOTHING_WRITTEN } from '../../analysis/records/changes.ts'
 import type { SyncRecord } from '../../analysis/records/records.ts'
 import { LAST_MICROS, microsOf, TIME_PATTERN_US, timestampOf } from '../../base/dates.ts'
-import { validationError } from '../../base/errors.ts'
+import { fieldError } from '../../base/errors.ts'
 import { derivedId } from '../../base/ids.ts'
 import type { ISql } from '../../database/client.ts'
 import { unnest } from '../../database/rows.ts'
@@ -49,10 +49,10 @@ function refuseOwnEntries(entries: readonly Entry[], stored: ReadonlyMap<string,
   for (const entry of entries) {
     const before = stored.get(entry.id)
     if (before === undefined || before.imported || isSame(entry, before)) continue
-    throw validationError({
-      field: `records[${entry.index}].id`,
-      message: 'is an entry that this service wrote itself: it cannot be changed',
-    })
+    throw fieldError(
+      `records[${entry.index}].id`,
+      'is an entry that this service wrote itself: it cannot be changed',
+    )
   }
 }
 
@@ -64,7 +64,7 @@ function prepare(records: readonly SyncRecord[]): Entry[] {
     const content = contentOf(record)
     if (content.details.length > MAX_DETAILS_LENGTH) {
       const message = `must have at most ${MAX_DETAILS_LENGTH} characters as JSON`
-      throw validationError({ field: `records[${index}].details`, message })
+      throw fieldError(`records[${index}].details`, message)
     }
     entries.push({ index, id: record.id ?? idOf(content, repeated), ...content })
   }
@@ -152,10 +152,7 @@ async function store(
     const { index, ...row } = entry
     const at = timesById.get(entry.id) ?? assigned.get(entry.id) ?? entry.at
     if (at > LAST_MICROS) {
-      throw validationError({
-        field: `records[${index}].created_at`,
-        message: 'leaves no free microsecond behind it',
-      })
+      throw fieldError(`records[${index}].created_at`, 'leaves no free microsecond behind it')
     }
     return { ...row, at, given_at: givenTime(entry, stored.get(entry.id), at) }
   })

@@ -1,6 +1,6 @@
 import { type TSchema, Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
-import { type Actor, recordEntries } from '../../accounts/audit-log/append.ts'
+import { type Actor, recordEntry } from '../../accounts/audit-log/append.ts'
 import { findZone } from '../../accounts/organizations/zone-queries.ts'
 import { budgetProblem, type NamedScope } from '../../analysis/records/budget.ts'
 import { checked, refined } from '../../analysis/records/problems.ts'
@@ -41,7 +41,7 @@ async function setBudget(
     const done = written.created > 0 ? 'created' : 'updated'
     const ids = [budgetIdOf(scope, `${month}-01`)]
     const details = { [done]: 1, ids, month, limit, ...shown }
-    await recordEntries(tx, orgId, actor, [{ action: `budget.${done}`, details }])
+    await recordEntry(tx, orgId, actor, `budget.${done}`, details)
     const today = dayOf(now, await findZone(tx, orgId))
     await emitBudgetAlerts(tx, orgId, [{ month: monthOf(today), ...scope }], now)
   }
@@ -53,7 +53,7 @@ async function deleteBudget(tx: ISql, orgId: string, actor: Actor, named: NamedS
   const scope = await findScope(tx, orgId, named)
   await deleteBudgetRow(tx, orgId, scope, month)
   const details = { ids: [budgetIdOf(scope, `${month}-01`)], month, ...shownScope(scope) }
-  await recordEntries(tx, orgId, actor, [{ action: 'budget.deleted', details }])
+  await recordEntry(tx, orgId, actor, 'budget.deleted', details)
 }
 
 const ofOneScope = <Query extends TSchema>(query: Query): Query =>

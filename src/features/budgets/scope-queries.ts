@@ -1,6 +1,6 @@
 import type { NamedScope } from '../../analysis/records/budget.ts'
 import { unitsOf } from '../../base/decimals.ts'
-import { validationError } from '../../base/errors.ts'
+import { fieldError } from '../../base/errors.ts'
 import { derivedId } from '../../base/ids.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
 import { unnest } from '../../database/rows.ts'
@@ -28,7 +28,7 @@ export async function findScope(sql: ISql, orgId: string, named: NamedScope): Pr
   const given = scopeOf(named)
   if (given.scope !== 'member') return given
   const id = (await findMemberIds(sql, orgId, [given.scope_key])).get(given.scope_key)
-  if (id === undefined) throw validationError({ field: 'member', message: NO_MEMBER })
+  if (id === undefined) throw fieldError('member', NO_MEMBER)
   return { scope: 'member', scope_key: id }
 }
 

@@ -1,7 +1,7 @@
 import { findLastChanges, NOTHING_WRITTEN, type WriteResult } from '../../analysis/records/changes.ts'
 import type { SyncRecord } from '../../analysis/records/records.ts'
 import { decimalText, MONEY_DECIMALS, scaled } from '../../base/decimals.ts'
-import { validationError } from '../../base/errors.ts'
+import { fieldError } from '../../base/errors.ts'
 import type { ISql } from '../../database/client.ts'
 import type { Renaming } from '../../database/rollups.ts'
 import { unnest, upsert } from '../../database/rows.ts'
@@ -42,7 +42,7 @@ export async function writeBudgets(tx: ISql, orgId: string, records: readonly Sy
     const limit = decimalText(scaled(record.limit, MONEY_DECIMALS), MONEY_DECIMALS)
     if (scope.scope !== 'member') return { ...scope, month, limit }
     const id = ids.get(scope.scope_key)
-    if (id === undefined) throw validationError({ field: `records[${index}].member`, message: NO_MEMBER })
+    if (id === undefined) throw fieldError(`records[${index}].member`, NO_MEMBER)
     return { scope: 'member', scope_key: id, month, limit }
   })
   const { rows, ...result } = findLastChanges(budgets, await findStored(tx, orgId, budgets), {

@@ -1,5 +1,5 @@
-import { type Actor, recordEntries } from '../../accounts/audit-log/append.ts'
-import { fieldError, validationError } from '../../base/errors.ts'
+import { type Actor, recordEntry } from '../../accounts/audit-log/append.ts'
+import { fieldError } from '../../base/errors.ts'
 import { newId } from '../../base/ids.ts'
 import type { ISql } from '../../database/client.ts'
 import { findMemberIds, NO_MEMBER } from '../usage/scope-queries.ts'
@@ -27,7 +27,7 @@ export async function addEffect(tx: ISql, orgId: string, actor: Actor, body: New
   const stored = await listStoredEffects(tx, orgId)
   if (stored.filter(({ source }) => source !== 'noticed').length >= MOST) {
     const message = `an organization has at most ${MOST} recorded and assigned changes; delete one first`
-    throw validationError({ field: 'body', message })
+    throw fieldError('body', message)
   }
   const ids = await findMemberIds(tx, orgId, members ?? [])
   const unknown = members?.findIndex((member) => !ids.has(member)) ?? -1
@@ -41,7 +41,7 @@ export async function addEffect(tx: ISql, orgId: string, actor: Actor, body: New
     ...{ projects, team },
   }
   await putEffects(tx, orgId, [effect])
-  await recordEntries(tx, orgId, actor, [{ action: 'effect.created', details: detailsOf(effect) }])
+  await recordEntry(tx, orgId, actor, 'effect.created', detailsOf(effect))
   return effect.id
 }
 
@@ -63,7 +63,7 @@ export async function changeEffect(
   const after = { ...before, name: name ?? before.name, dismissed: dismissed ?? before.dismissed }
   if (!Bun.deepEquals(before, after)) {
     await putEffects(tx, orgId, [after])
-    await recordEntries(tx, orgId, actor, [{ action: 'effect.updated', details: detailsOf(after) }])
+    await recordEntry(tx, orgId, actor, 'effect.updated', detailsOf(after))
   }
   const named = after.name ?? effect.name
   return {
@@ -78,5 +78,5 @@ export async function deleteEffect(tx: ISql, orgId: string, actor: Actor, { id, 
   const known = (await listStoredEffects(tx, orgId)).find((one) => one.id === id)
   if (known === undefined) throw noEffect()
   await deleteEffectRow(tx, orgId, id)
-  await recordEntries(tx, orgId, actor, [{ action: 'effect.deleted', details: detailsOf(known) }])
+  await recordEntry(tx, orgId, actor, 'effect.deleted', detailsOf(known))
 }

@@ -1,7 +1,7 @@
-import { recordEntries, SYSTEM } from '../../accounts/audit-log/append.ts'
+import { recordEntries, recordEntry, SYSTEM } from '../../accounts/audit-log/append.ts'
 import { grants } from '../../accounts/keys/rights.ts'
 import type { Access } from '../../accounts/people/callers.ts'
-import { ApiError, validationError } from '../../base/errors.ts'
+import { ApiError, fieldError } from '../../base/errors.ts'
 import type { ISql, Sql } from '../../database/client.ts'
 import { inOrganization } from '../../database/org-lock.ts'
 import type { FindingStatusBody, ListedFinding } from '../security/finding-model.ts'
@@ -72,7 +72,7 @@ export async function reopenFixed(
   const ids = [...new Set(again.map(({ id }) => id))]
   const sessions = [...new Set(again.map(({ session_id }) => session_id))]
   await decide(tx, orgId, sessions, ids, ({ assignee }) => ({ status: 'open', assignee, note: undefined }))
-  await recordEntries(tx, orgId, SYSTEM, [{ action: 'finding.reopened', details: { ids } }])
+  await recordEntry(tx, orgId, SYSTEM, 'finding.reopened', { ids })
 }
 
 type Decision = Parameters<typeof withDecision>[1]
@@ -131,6 +131,6 @@ async function refuseUnlessMay(
 async function idOfAssignee(tx: ISql, orgId: string, given: string | null | undefined) {
   if (given == null) return undefined
   const id = (await findMemberIds(tx, orgId, [given])).get(given)
-  if (id === undefined) throw validationError({ field: 'assignee', message: NO_MEMBER })
+  if (id === undefined) throw fieldError('assignee', NO_MEMBER)
   return id
 }

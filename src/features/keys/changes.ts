@@ -2,7 +2,7 @@ import { createKey, revokeKey, rotateKey } from '../../accounts/keys/queries.ts'
 import { contains, SCOPES_OF_DEVELOPERS_KEYS } from '../../accounts/keys/rights.ts'
 import type { Scope } from '../../accounts/keys/scopes.ts'
 import type { Access } from '../../accounts/people/callers.ts'
-import { ApiError, forbidden, OperatorError, validationError } from '../../base/errors.ts'
+import { ApiError, fieldError, forbidden, OperatorError } from '../../base/errors.ts'
 import type { Sql } from '../../database/client.ts'
 import { getMember } from '../members/member-changes.ts'
 import { type CreatedKey, graceMsOf, type Key, type NewKeyBody, type RotateKeyBody } from './model.ts'
@@ -31,7 +31,7 @@ async function asRequest<Result>(field: string, work: Promise<Result>): Promise<
   try {
     return await work
   } catch (error) {
-    throw error instanceof OperatorError ? validationError({ field, message: error.message }) : error
+    throw error instanceof OperatorError ? fieldError(field, error.message) : error
   }
 }
 
@@ -46,7 +46,7 @@ async function memberAddress(writes: Sql, orgId: string, member: string): Promis
     return (await getMember(writes, orgId, member)).email
   } catch (error) {
     const isUnknown = error instanceof ApiError && error.code === 'NOT_FOUND'
-    throw isUnknown ? validationError({ field: 'member', message: 'is no member' }) : error
+    throw isUnknown ? fieldError('member', 'is no member') : error
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Rights } from '../../accounts/keys/rights.ts'
 import type { SyncRecord } from '../../analysis/records/records.ts'
-import { forbidden, validationError } from '../../base/errors.ts'
+import { fieldError, forbidden } from '../../base/errors.ts'
 import { asciiLower } from '../../base/text.ts'
 import type { ISql } from '../../database/client.ts'
 import { unnest } from '../../database/rows.ts'
@@ -65,7 +65,7 @@ export async function writeAliases(
     for (const [nth, alias] of aliases.entries()) {
       const owner = ownerOf.get(alias) ?? email
       const field = `records[${index}].aliases[${nth}]`
-      if (owner !== email) throw validationError({ field, message: 'is an alias of another member' })
+      if (owner !== email) throw fieldError(field, 'is an alias of another member')
       ownerOf.set(alias, email)
     }
     aliasesOf.set(email, [...new Set(aliases)])

@@ -1,5 +1,5 @@
 import type { Static } from '@sinclair/typebox'
-import { type Actor, recordEntries } from '../../accounts/audit-log/append.ts'
+import { type Actor, recordEntries, recordEntry } from '../../accounts/audit-log/append.ts'
 import { findKeysOfMember, revokeKeys } from '../../accounts/keys/queries.ts'
 import { type Rights, scopesBeyond } from '../../accounts/keys/rights.ts'
 import { findZone } from '../../accounts/organizations/zone-queries.ts'
@@ -8,7 +8,7 @@ import { type Access, rightsOf } from '../../accounts/people/callers.ts'
 import { createInvitation, type NewInvitation } from '../../accounts/people/invitation-queries.ts'
 import type { MemberRecord, Role } from '../../analysis/records/member.ts'
 import { dayOf } from '../../base/dates.ts'
-import { ApiError, forbidden, validationError } from '../../base/errors.ts'
+import { ApiError, fieldError, forbidden, validationError } from '../../base/errors.ts'
 import { asciiLower } from '../../base/text.ts'
 import type { ISql } from '../../database/client.ts'
 import { findOwnAddress } from '../../database/member-addresses.ts'
@@ -82,7 +82,7 @@ export async function addMember(tx: ISql, orgId: string, changer: Changer, membe
   // other members do not come in by it: that needs an invitation, or the identity provider, which says their role
   if (member.role === 'admin') refuseBeyond(changer, member.role)
   if ((await findOwnAddress(tx, orgId, member.email)) !== undefined) {
-    throw validationError({ field: 'email', message: 'is the address of a member' })
+    throw fieldError('email', 'is the address of a member')
   }
   const record: MemberRecord = { type: 'member', ...member, joined_at: now.toISOString() }
   const [{ id } = { id: '' }] = await namingFields(addMembers(tx, orgId, changer, [record], now))
@@ -101,9 +101,7 @@ async function addMembers(
   if (joined.length === 0) return []
   const ids = joined.map(({ id }) => id)
   await updatePartsOf(tx, orgId, await findKeysOf(tx, orgId, ids, []))
-  await recordEntries(tx, orgId, changer.actor, [
-    { action: 'member.created', details: { created: ids.length, ids } },
-  ])
+  await recordEntry(tx, orgId, changer.actor, 'member.created', { created: ids.length, ids })
   await emit(
     tx,
     orgId,
@@ -190,7 +188,7 @@ export async function removeWholeMember(tx: ISql, orgId: string, changer: Change
   const member = await removeMember(tx, orgId, email)
   if (member === undefined) throw noMember()
   if (role === 'owner' && !(await hasOwner(tx, orgId))) {
-    throw validationError({ field: 'user_id', message: 'is the only owner: make another one first' })
+    throw fieldError('user_id', 'is the only owner: make another one first')
   }
   await updatePartsOf(tx, orgId, keysOfSessions)
   const keys = await findKeysOfMember(tx, orgId, email)

@@ -5,7 +5,7 @@ import { findLastChanges, NOTHING_WRITTEN, type WriteResult } from '../../analys
 import type { MemberRecord, Role } from '../../analysis/records/member.ts'
 import type { SyncRecord } from '../../analysis/records/records.ts'
 import { normalizeTimestamp } from '../../base/dates.ts'
-import { forbidden, MAX_PROBLEMS, validationError } from '../../base/errors.ts'
+import { fieldError, forbidden, MAX_PROBLEMS } from '../../base/errors.ts'
 import { newId } from '../../base/ids.ts'
 import { asciiLower } from '../../base/text.ts'
 import type { ISql } from '../../database/client.ts'
@@ -64,8 +64,7 @@ export async function writeMembers(
   const aliases = new Set((await findAliases(tx, orgId, sent)).map(({ email }) => email))
   const prepared = members.map(({ index, record }) => {
     const row = rowOf(record, byEmail)
-    if (aliases.has(row.email))
-      throw validationError({ field: `records[${index}].email`, message: 'is an alias of another member' })
+    if (aliases.has(row.email)) throw fieldError(`records[${index}].email`, 'is an alias of another member')
     refuseForeignId(record, row, byId, `records[${index}].id`)
     byEmail.set(row.email, row)
     byId.set(row.id, row)
@@ -85,10 +84,7 @@ export async function writeMembers(
   await endInvitations(tx, orgId, changedIds)
   await noteGivenRoles(tx, orgId, givesRoles ? prepared.map(({ id }) => id) : changedIds, givesRoles)
   if (demoted !== undefined && !(await hasOwner(tx, orgId))) {
-    throw validationError({
-      field: `records[${demoted}].role`,
-      message: 'is the only owner: make another one first',
-    })
+    throw fieldError(`records[${demoted}].role`, 'is the only owner: make another one first')
   }
   const unchanged = result.unchanged + sentMembers.length - members.length
   return { ...result, unchanged, joined: rows.filter(({ email }) => !stored.has(email)) }
@@ -190,18 +186,17 @@ function refuseForeignId(
   field: string,
 ): void {
   if (record.id != null && record.id !== row.id) {
-    throw validationError({ field, message: `this address already has the id ${row.id}` })
+    throw fieldError(field, `this address already has the id ${row.id}`)
   }
   const owner = byId.get(row.id)
   if (owner !== undefined && owner.email !== row.email) {
-    throw validationError({ field, message: 'another address has this id' })
+    throw fieldError(field, 'another address has this id')
   }
 }
 
 function refuseOwnAddresses({ aliases }: MemberRecord, own: ReadonlySet<string>, field: string): void {
   for (const [nth, alias] of aliases?.entries() ?? []) {
-    if (own.has(asciiLower(alias)))
-      throw validationError({ field: `${field}[${nth}]`, message: 'is the address of a member' })
+    if (own.has(asciiLower(alias))) throw fieldError(`${field}[${nth}]`, 'is the address of a member')
   }
 }
 

@@ -1,4 +1,4 @@
-import { type Actor, recordEntries } from '../../accounts/audit-log/append.ts'
+import { type Actor, recordEntry } from '../../accounts/audit-log/append.ts'
 import { newId } from '../../base/ids.ts'
 import type { ISql } from '../../database/client.ts'
 import type { Note, NoteBody } from './model.ts'
@@ -11,12 +11,12 @@ export async function addNote(tx: ISql, orgId: string, actor: Actor, body: NoteB
   const row = rowOf(newId('note'), body)
   await putNotes(tx, orgId, [row])
   const note = noteOf(row)
-  await recordEntries(tx, orgId, actor, [{ action: 'note.created', details: detailsOf(note) }])
+  await recordEntry(tx, orgId, actor, 'note.created', detailsOf(note))
   return note
 }
 
 /** Deletes a note. Throws NOT_FOUND. Needs the organization's lock. */
 export async function deleteNote(tx: ISql, orgId: string, actor: Actor, id: string): Promise<void> {
   const details = detailsOf(await deleteNoteRow(tx, orgId, id))
-  await recordEntries(tx, orgId, actor, [{ action: 'note.deleted', details }])
+  await recordEntry(tx, orgId, actor, 'note.deleted', details)
 }

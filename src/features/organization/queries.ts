@@ -1,8 +1,8 @@
-import { type Actor, recordEntries, SYSTEM } from '../../accounts/audit-log/append.ts'
+import { type Actor, recordEntry, SYSTEM } from '../../accounts/audit-log/append.ts'
 import { getOrganization } from '../../accounts/organizations/queries.ts'
 import { findPendingRetention, setRetention } from '../../accounts/organizations/retention-queries.ts'
 import { TIME_PATTERN } from '../../base/dates.ts'
-import { ApiError, fieldError, validationError } from '../../base/errors.ts'
+import { ApiError, fieldError } from '../../base/errors.ts'
 import type { Plan } from '../../config.ts'
 import type { ISql, Sql } from '../../database/client.ts'
 import { inOrganization } from '../../database/org-lock.ts'
@@ -123,9 +123,7 @@ export async function changeSettings(tx: ISql, orgId: string, actor: Actor, chan
   if (secret !== null) changed.github_secret_set = true
   if (zone !== undefined) changed.time_zone = zone
   if (Object.keys(changed).length > 0) {
-    await recordEntries(tx, orgId, actor, [
-      { action: 'organization.updated', details: { ids: [orgId], ...changed } },
-    ])
+    await recordEntry(tx, orgId, actor, 'organization.updated', { ids: [orgId], ...changed })
   }
   return after
 }
@@ -179,7 +177,7 @@ function changedLook(
   else if (change?.thresholds !== undefined) {
     const { good, medium } = { ...thresholds, ...change.thresholds }
     if (medium >= good) {
-      throw validationError({ field: 'badges.thresholds.medium', message: 'must be less than good' })
+      throw fieldError('badges.thresholds.medium', 'must be less than good')
     }
     look.thresholds = [good, medium]
   }
@@ -193,8 +191,9 @@ export async function replaceBadgeToken(tx: ISql, orgId: string, actor: Actor): 
     update organizations
     set badge_token_hash = ${hash}
     where org_id = ${orgId}`
-  await recordEntries(tx, orgId, actor, [
-    { action: 'organization.updated', details: { ids: [orgId], badges: { token: true, new_token: true } } },
-  ])
+  await recordEntry(tx, orgId, actor, 'organization.updated', {
+    ids: [orgId],
+    badges: { token: true, new_token: true },
+  })
   return token
 }

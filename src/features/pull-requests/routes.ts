@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { Elysia } from 'elysia'
-import { type Actor, recordEntries } from '../../accounts/audit-log/append.ts'
+import { type Actor, recordEntry } from '../../accounts/audit-log/append.ts'
 import { component, literals } from '../../analysis/records/fields.ts'
 import { decodeJson, parseOnce } from '../../analysis/records/json.ts'
 import { isTimestamp, normalizeTimestamp } from '../../base/dates.ts'
@@ -85,7 +85,7 @@ async function storePullRequestEvent(writes: Sql, orgId: string, actor: Actor, e
     await changed.updateRollups()
     await updateShares(tx, orgId, { ...changed, commits: [], members: [] })
     const details = { created: 0, updated: 1, ids: changed.updatedIds }
-    await recordEntries(tx, orgId, actor, [{ action: 'pr_risk.synced', details }])
+    await recordEntry(tx, orgId, actor, 'pr_risk.synced', details)
   })
 }
 

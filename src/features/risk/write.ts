@@ -1,6 +1,6 @@
 import { findChanges, NOTHING_WRITTEN, type WriteResult } from '../../analysis/records/changes.ts'
 import type { SyncRecord } from '../../analysis/records/records.ts'
-import { validationError } from '../../base/errors.ts'
+import { fieldError } from '../../base/errors.ts'
 import { derivedId } from '../../base/ids.ts'
 import type { ISql } from '../../database/client.ts'
 import { beginCounting } from '../../database/rollups.ts'
@@ -170,10 +170,10 @@ const findStored = (sql: ISql, orgId: string, risks: readonly PreparedRisk[]): P
 
 function refuseForeignId(risk: PreparedRisk, id: string, owner: string | undefined, field: string): void {
   if (risk.id !== null && risk.id !== id) {
-    throw validationError({ field, message: `this pull request already has the id ${id}` })
+    throw fieldError(field, `this pull request already has the id ${id}`)
   }
   if (owner !== undefined && owner !== pullRequestKeyOf(risk)) {
-    throw validationError({ field, message: 'another pull request has this id' })
+    throw fieldError(field, 'another pull request has this id')
   }
 }
 

@@ -1,7 +1,7 @@
-import { type Actor, recordEntries } from '../../accounts/audit-log/append.ts'
+import { type Actor, recordEntries, recordEntry } from '../../accounts/audit-log/append.ts'
 import { type PlanRecord, planProblem } from '../../analysis/records/plan.ts'
 import { addDays } from '../../base/dates.ts'
-import { validationError } from '../../base/errors.ts'
+import { fieldError, validationError } from '../../base/errors.ts'
 import type { ISql } from '../../database/client.ts'
 import { findMemberIds, NO_MEMBER } from '../usage/scope-queries.ts'
 import type { NewPlanBody, Plan, PlanChangeBody } from './model.ts'
@@ -22,7 +22,7 @@ export async function createPlan(tx: ISql, orgId: string, actor: Actor, body: Ne
   const { vendor, plan, from } = body
   const ids = await findMemberIds(tx, orgId, [body.member ?? []].flat())
   const member = body.member == null ? '' : ids.get(body.member)
-  if (member === undefined) throw validationError({ field: 'member', message: NO_MEMBER })
+  if (member === undefined) throw fieldError('member', NO_MEMBER)
   const before = replace ? await findInForce(tx, orgId, { vendor, plan, member, from }) : []
   const ended = before.map((row): PlanRow => ({ ...row, to: addDays(from, -1) }))
   await upsertPlans(tx, orgId, ended)
@@ -46,10 +46,8 @@ export async function changePlan(tx: ISql, orgId: string, actor: Actor, id: stri
   await deletePlanRow(tx, orgId, id)
   const written = await putPlans(tx, orgId, [{ at: '', wanted }])
   const after = shownPlan(await getPlan(tx, orgId, written.ids[0] ?? ''))
-  if (after.id !== id)
-    throw validationError({ field: 'from', message: `is that of another plan: ${after.id}` })
-  if (!Bun.deepEquals(after, before))
-    await recordEntries(tx, orgId, actor, [{ action: 'plan.updated', details: detailsOf(after) }])
+  if (after.id !== id) throw fieldError('from', `is that of another plan: ${after.id}`)
+  if (!Bun.deepEquals(after, before)) await recordEntry(tx, orgId, actor, 'plan.updated', detailsOf(after))
   return after
 }
 
@@ -57,5 +55,5 @@ export async function changePlan(tx: ISql, orgId: string, actor: Actor, id: stri
 export async function deletePlan(tx: ISql, orgId: string, actor: Actor, id: string): Promise<void> {
   const plan = shownPlan(await getPlan(tx, orgId, id))
   await deletePlanRow(tx, orgId, id)
-  await recordEntries(tx, orgId, actor, [{ action: 'plan.deleted', details: detailsOf(plan) }])
+  await recordEntry(tx, orgId, actor, 'plan.deleted', detailsOf(plan))
 }

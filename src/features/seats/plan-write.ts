@@ -2,7 +2,7 @@ import { findLastChanges, NOTHING_WRITTEN, type WriteResult } from '../../analys
 import type { PlanRecord } from '../../analysis/records/plan.ts'
 import type { SyncRecord } from '../../analysis/records/records.ts'
 import { decimalText, scaled } from '../../base/decimals.ts'
-import { validationError } from '../../base/errors.ts'
+import { fieldError } from '../../base/errors.ts'
 import { newId } from '../../base/ids.ts'
 import type { ISql } from '../../database/client.ts'
 import { unnest, upsert } from '../../database/rows.ts'
@@ -58,7 +58,7 @@ export async function putPlans(
   const ids = await findMemberIds(tx, orgId, named)
   const plans = sent.map(({ at, wanted }) => {
     const member = wanted.member == null ? '' : ids.get(wanted.member)
-    if (member === undefined) throw validationError({ field: `${at}member`, message: NO_MEMBER })
+    if (member === undefined) throw fieldError(`${at}member`, NO_MEMBER)
     const { id = null, vendor, plan, from, to = null, currency, usd_rate, included_credits } = wanted
     return {
       ...{ id: id ?? '', vendor, plan, member, quantity: wanted.quantity ?? 1, from, to },
@@ -149,7 +149,7 @@ export async function refuseOverlaps(
   const row = written.find(({ id }) => id === found?.id)
   if (row === undefined || found === undefined) return
   const message = `the member has a plan of this vendor then: ${found.other}`
-  throw validationError({ field: `${placeOf(row)}from`, message })
+  throw fieldError(`${placeOf(row)}from`, message)
 }
 
 /** Deletes the plans of a member who is gone. Needs the organization's lock. */

@@ -22,7 +22,7 @@ import {
 } from '../../analysis/scoring/quality.ts'
 import { dateOf, normalizeTimestamp } from '../../base/dates.ts'
 import { decimalText, MONEY_DECIMALS, SCORE_DECIMALS, scaled, unscaled } from '../../base/decimals.ts'
-import { validationError } from '../../base/errors.ts'
+import { fieldError, validationError } from '../../base/errors.ts'
 import { derivedId } from '../../base/ids.ts'
 import { asciiLower } from '../../base/text.ts'
 import type { UsedSession } from '../usage/write.ts'
@@ -270,10 +270,10 @@ function qualityOf(record: SessionRecord, field: string): PreparedSession['detai
 }
 
 const contradiction = (field: string) =>
-  validationError({
-    field: `${field}.quality_metadata.score`,
-    message: 'must equal quality_score, and base plus the points of its factors, within 0 and 100',
-  })
+  fieldError(
+    `${field}.quality_metadata.score`,
+    'must equal quality_score, and base plus the points of its factors, within 0 and 100',
+  )
 
 function securityOf(record: SessionRecord, scanned: readonly FindingRecord[], createdAt: string) {
   const all = record.security_metadata ? (record.security_metadata.findings ?? []) : scanned

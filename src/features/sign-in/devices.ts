@@ -1,5 +1,5 @@
 import type { Static } from '@sinclair/typebox'
-import { type Actor, recordEntries } from '../../accounts/audit-log/append.ts'
+import { type Actor, recordEntry } from '../../accounts/audit-log/append.ts'
 import { insertKey } from '../../accounts/keys/queries.ts'
 import { contains, SCOPES_OF_DEVELOPERS_KEYS, SCOPES_OF_ROLE } from '../../accounts/keys/rights.ts'
 import type { Scope } from '../../accounts/keys/scopes.ts'
@@ -87,7 +87,7 @@ export async function decideDevice(
     if (name === undefined) throw noDevice()
     const actor = { userId: memberId, ipAddress: client.exact, session: id }
     const action = approve ? 'device.approved' : 'device.refused'
-    await recordEntries(tx, orgId, actor, [{ action, details: { name } }])
+    await recordEntry(tx, orgId, actor, action, { name })
   })
 }
 
@@ -111,12 +111,13 @@ async function makeDeviceKey(tx: ISql, orgId: string, deviceCode: string) {
   const actor: Actor = { userId: memberId, ipAddress: from }
   const rights = { name, scopes, expires_at: null, member: member.email }
   const { id, key } = await insertKey(tx, orgId, rights, actor)
-  await recordEntries(tx, orgId, actor, [
-    {
-      action: 'api_key.created',
-      details: { ids: [id], name, scopes, expires_at: null, member: member.email },
-    },
-  ])
+  await recordEntry(tx, orgId, actor, 'api_key.created', {
+    ids: [id],
+    name,
+    scopes,
+    expires_at: null,
+    member: member.email,
+  })
   const organization = await findOrganizationById(tx, orgId)
   if (organization === undefined) return refused('access_denied')
   return { key, organization, member: { id: member.id, email: member.email } }
