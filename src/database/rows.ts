@@ -72,6 +72,23 @@ export function unnest<Row extends object, Name extends string>(
 export const replaced = (tx: ISql, columns: readonly string[]): Fragment =>
   tx.unsafe(columns.map((name) => `${name} = excluded.${name}`).join(', '))
 
+/** Inserts rows of the organization; `conflict`, `on conflict …`, says what happens where one is there already. */
+export async function insert<Row extends object, Name extends string>(
+  tx: ISql,
+  orgId: string,
+  table: string,
+  rows: readonly Row[],
+  columns: Columns<Row, Name>,
+  conflict = tx``,
+): Promise<void> {
+  if (rows.length === 0) return
+  await tx`
+    insert into ${tx(table)} (org_id, ${tx.unsafe(Object.keys(columns).join(', '))})
+    select ${orgId}, n.*
+    from ${unnest(tx, rows, columns)}
+    ${conflict}`
+}
+
 /** Inserts rows of the organization, in place of those with the same `key`, which is without the organization. */
 export async function upsert<Row extends object, Name extends string>(
   tx: ISql,
@@ -80,17 +97,9 @@ export async function upsert<Row extends object, Name extends string>(
   rows: readonly Row[],
   columns: Columns<Row, Name>,
 ): Promise<void> {
-  if (rows.length === 0) return
-  const names = Object.keys(columns) as Name[]
-  await tx`
-    insert into ${tx(table)} (org_id, ${tx.unsafe(names.join(', '))})
-    select ${orgId}, n.*
-    from ${unnest(tx, rows, columns)}
-    on conflict (org_id, ${tx.unsafe(key.join(', '))}) do update set
-      ${replaced(
-        tx,
-        names.filter((name) => !key.includes(name)),
-      )}`
+  const names = (Object.keys(columns) as Name[]).filter((name) => !key.includes(name))
+  const replace = tx`on conflict (org_id, ${tx.unsafe(key.join(', '))}) do update set ${replaced(tx, names)}`
+  await insert(tx, orgId, table, rows, columns, replace)
 }
 
 /** RFC 7464's separator of JSON texts, which have no such character. */
@@ -157,6 +166,15 @@ async function countOf(sql: ISql, from: Fragment): Promise<number> {
   return row?.total ?? 0
 }
 
+/** Deletes the organization's rows of a table, with a condition, `and …`, those that meet it. Returns how many. */
+export async function deleteFrom(tx: ISql, orgId: string, table: string, condition = tx``): Promise<number> {
+  const { count } = await tx`
+    delete from ${tx(table)} t
+    where t.org_id = ${orgId}
+      ${condition}`
+  return count
+}
+
 export async function deleteOfSessions(
   tx: ISql,
   orgId: string,
@@ -164,10 +182,7 @@ export async function deleteOfSessions(
   ...tables: string[]
 ): Promise<void> {
   for (const table of ids.length === 0 ? [] : tables)
-    await tx`
-      delete from ${tx(table)} t
-      where t.org_id = ${orgId}
-        and t.session_id = any(${[...ids]}::text[])`
+    await deleteFrom(tx, orgId, table, tx`and t.session_id = any(${[...ids]}::text[])`)
 }
 
 /** `and …`: the time lies in this range of days of the zone. */

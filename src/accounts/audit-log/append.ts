@@ -5,7 +5,7 @@ import { idsOf, newId } from '../../base/ids.ts'
 import type { ISql, Sql } from '../../database/client.ts'
 import { inOrganization } from '../../database/org-lock.ts'
 import { counting } from '../../database/rollups.ts'
-import { unnest } from '../../database/rows.ts'
+import { deleteFrom, unnest } from '../../database/rows.ts'
 import { AUDIT_ROLLUP } from './rollup.ts'
 
 // Inserts into the audit log and deletes from it. Code that changes the organization's data calls `recordEntries` in the
@@ -162,16 +162,8 @@ const entriesWith = (tx: ISql, ids: readonly string[]) => tx`s.id = any(${[...id
 
 export async function deleteRows(tx: ISql, orgId: string, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return
-  const before = entriesWith(tx, ids)
-  await counting(
-    tx,
-    orgId,
-    [AUDIT_ROLLUP],
-    { before, after: undefined },
-    () => tx`
-      delete from audit_log s
-      where s.org_id = ${orgId}
-        and ${before}`,
+  await counting(tx, orgId, [AUDIT_ROLLUP], { before: entriesWith(tx, ids), after: undefined }, () =>
+    deleteFrom(tx, orgId, 'audit_log', tx`and t.id = any(${[...ids]}::text[])`),
   )
 }
 

@@ -1,6 +1,7 @@
 import type { Role } from '../../analysis/records/member.ts'
 import { asciiLower } from '../../base/text.ts'
 import type { ISql } from '../../database/client.ts'
+import { deleteFrom } from '../../database/rows.ts'
 
 /** A membership by which somebody can sign in. */
 export interface Account {
@@ -72,20 +73,13 @@ export async function saveAccount(
 }
 
 export async function endSessionsOf(tx: ISql, orgId: string, memberId: string): Promise<void> {
-  await tx`
-    delete from browser_sessions
-    where org_id = ${orgId}
-      and member_id = ${memberId}`
+  await deleteFrom(tx, orgId, 'browser_sessions', tx`and t.member_id = ${memberId}`)
 }
 
 /** Ends all ways in of a member: sessions of the browser, password, invitation, and devices that wait. */
 export async function removeAccount(tx: ISql, orgId: string, memberId: string): Promise<void> {
-  for (const table of ['browser_sessions', 'device_requests', 'invitations', 'accounts']) {
-    await tx`
-      delete from ${tx(table)}
-      where org_id = ${orgId}
-        and member_id = ${memberId}`
-  }
+  for (const table of ['browser_sessions', 'device_requests', 'invitations', 'accounts'])
+    await deleteFrom(tx, orgId, table, tx`and t.member_id = ${memberId}`)
 }
 
 type WaysIn = { hasAccount: boolean; hasKey: boolean }

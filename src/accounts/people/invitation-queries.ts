@@ -1,5 +1,6 @@
 import { TIME_PATTERN } from '../../base/dates.ts'
 import type { ISql } from '../../database/client.ts'
+import { deleteFrom } from '../../database/rows.ts'
 import { type Actor, recordEntry } from '../audit-log/append.ts'
 import { hashToken, makeToken } from './tokens.ts'
 
@@ -38,11 +39,8 @@ export async function createInvitation(tx: ISql, orgId: string, memberId: string
 
 /** Ends the invitations of these members. Needs the organization's lock. */
 export async function endInvitations(tx: ISql, orgId: string, memberIds: readonly string[]): Promise<void> {
-  if (memberIds.length === 0) return
-  await tx`
-    delete from invitations
-    where org_id = ${orgId}
-      and member_id = any(${[...memberIds]}::text[])`
+  if (memberIds.length > 0)
+    await deleteFrom(tx, orgId, 'invitations', tx`and t.member_id = any(${[...memberIds]}::text[])`)
 }
 
 export async function findInvitation(sql: ISql, token: string) {

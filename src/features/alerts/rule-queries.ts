@@ -1,6 +1,6 @@
 import { ApiError } from '../../base/errors.ts'
 import type { Fragment, ISql, Sql } from '../../database/client.ts'
-import { unnest } from '../../database/rows.ts'
+import { deleteFrom, unnest } from '../../database/rows.ts'
 import type { StoredDestination } from './destinations.ts'
 import type { DigestDefinition } from './digest-model.ts'
 import type { States } from './evaluate.ts'
@@ -78,10 +78,7 @@ export async function putRule(
 }
 
 export async function deleteRuleRow(tx: ISql, orgId: string, id: string): Promise<void> {
-  await tx`
-    delete from notification_rules r
-    where r.org_id = ${orgId}
-      and r.id = ${id}`
+  await deleteFrom(tx, orgId, 'notification_rules', tx`and t.id = ${id}`)
 }
 
 /**

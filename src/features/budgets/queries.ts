@@ -3,7 +3,7 @@ import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
 import { monthOf } from '../../base/dates.ts'
 import { ApiError } from '../../base/errors.ts'
 import type { ISql, Sql } from '../../database/client.ts'
-import { readPage } from '../../database/rows.ts'
+import { deleteFrom, readPage } from '../../database/rows.ts'
 import { forecastOf, usedOf } from './forecast.ts'
 import type { BudgetListQuery, BudgetPage, MyBudgets, ScopedBudget, UsedBudget } from './model.ts'
 import {
@@ -64,12 +64,8 @@ export async function listBudgetPage(
 
 /** Deletes the limit of this month, so that the one before it holds. Throws NOT_FOUND. */
 export async function deleteBudgetRow(tx: ISql, orgId: string, scope: BudgetScope, month: string) {
-  const { count } = await tx`
-    delete from budgets
-    where org_id = ${orgId}
-      and ${isOfScope(tx, scope)}
-      and month = ${`${month}-01`}`
-  if (count === 0) throw noBudget()
+  const isIt = tx`and ${isOfScope(tx, scope)} and t.month = ${`${month}-01`}`
+  if ((await deleteFrom(tx, orgId, 'budgets', isIt)) === 0) throw noBudget()
 }
 
 export const noBudget = () => new ApiError('NOT_FOUND', 'There is no budget of this month')

@@ -4,7 +4,7 @@ import { decimalText, MONEY_DECIMALS, scaled } from '../../base/decimals.ts'
 import { fieldError } from '../../base/errors.ts'
 import type { ISql } from '../../database/client.ts'
 import type { Renaming } from '../../database/rollups.ts'
-import { unnest, upsert } from '../../database/rows.ts'
+import { deleteFrom, unnest, upsert } from '../../database/rows.ts'
 import { findMemberIds, NO_MEMBER } from '../usage/scope-queries.ts'
 import { type BudgetScope, budgetIdOf, isOfScope, scopeOf } from './scope-queries.ts'
 
@@ -75,12 +75,7 @@ const TABLES = ['budgets', 'budget_alerts']
 
 /** Deletes the budgets of a scope that is gone. Needs the organization's lock. */
 export async function deleteBudgetsOf(tx: ISql, orgId: string, scope: BudgetScope): Promise<void> {
-  for (const table of TABLES) {
-    await tx`
-      delete from ${tx(table)}
-      where org_id = ${orgId}
-        and ${isOfScope(tx, scope)}`
-  }
+  for (const table of TABLES) await deleteFrom(tx, orgId, table, tx`and ${isOfScope(tx, scope)}`)
 }
 
 /** Renames the project of budgets; one of the same month that has the new name already stays. Needs the organization's lock. */

@@ -7,7 +7,7 @@ import {
 import type { SyncRecord } from '../../analysis/records/records.ts'
 import { validationError } from '../../base/errors.ts'
 import type { ISql } from '../../database/client.ts'
-import { replaced, unnest } from '../../database/rows.ts'
+import { deleteFrom, replaced, unnest } from '../../database/rows.ts'
 
 // Stores what agents wrote of commits.
 
@@ -127,8 +127,5 @@ export async function renameInCommitAi(tx: ISql, orgId: string, from: string, to
           and k.project = ${to}
           and k.sha = a.sha
       )`
-  await tx`
-    delete from commit_ai a
-    where a.org_id = ${orgId}
-      and a.project = ${from}`
+  await deleteFrom(tx, orgId, 'commit_ai', tx`and t.project = ${from}`)
 }

@@ -7,7 +7,7 @@ import {
 import { TIME_PATTERN } from '../../base/dates.ts'
 import { compareText } from '../../base/text.ts'
 import type { ISql } from '../../database/client.ts'
-import { unnest } from '../../database/rows.ts'
+import { insert, unnest } from '../../database/rows.ts'
 import { deleteItems, distinctIds, eachTime, filesOfCommits, type ItemId, idTable } from './item-ids.ts'
 
 /** Adds commits (`sign` 1) to their authors' counts by domain, or subtracts them, without bots. Returns the domains. */
@@ -145,17 +145,13 @@ type Results = readonly (ItemId & { result: DomainExpertise })[]
 
 async function storeDomains(tx: ISql, orgId: string, domains: readonly ItemId[], results: Results) {
   await deleteItems(tx, orgId, 'expertise_domains', domains, 'directory')
-  if (results.length === 0) return
-  await tx`
-    insert into expertise_domains (org_id, project, directory, files, bus_factor, primary_email)
-    select ${orgId}, n.*
-    from ${unnest(tx, results, {
-      project: 'text',
-      directory: ['text', ({ name }) => name],
-      files: ['integer', ({ result }) => result.files],
-      bus_factor: ['integer', ({ result }) => result.busFactor],
-      primary_email: ['text', ({ result }) => result.primary],
-    })}`
+  await insert(tx, orgId, 'expertise_domains', results, {
+    project: 'text',
+    directory: ['text', ({ name }) => name],
+    files: ['integer', ({ result }) => result.files],
+    bus_factor: ['integer', ({ result }) => result.busFactor],
+    primary_email: ['text', ({ result }) => result.primary],
+  })
 }
 
 /** Stores the authors' results, clears those of authors that have none, and deletes authors without commits. */

@@ -5,7 +5,7 @@ import { dayOf } from '../../base/dates.ts'
 import { forbidden, MAX_PROBLEMS } from '../../base/errors.ts'
 import type { ISql } from '../../database/client.ts'
 import { addDifference, type Renaming } from '../../database/rollups.ts'
-import { unnest } from '../../database/rows.ts'
+import { deleteFrom, insert, unnest } from '../../database/rows.ts'
 import { analyzeGrownTables } from '../../database/statistics.ts'
 import { commitKeyOf, findAiChanges, renameInCommitAi, upsertAi } from './ai-write.ts'
 import { countCommits, updateExpertise } from './expertise.ts'
@@ -173,25 +173,20 @@ const sumOf = (commit: PreparedCommit, pick: 'additions' | 'deletions'): number 
 
 async function insertCommits(tx: ISql, orgId: string, commits: readonly PreparedCommit[]): Promise<void> {
   const zone = await findZone(tx, orgId)
-  await tx`
-    insert into commits (
-      org_id, project, sha, author_email, author_name, committed_at, day, subject, files, additions, deletions, bot, content_hash
-    )
-    select ${orgId}, n.*
-    from ${unnest(tx, commits, {
-      project: 'text',
-      sha: 'text',
-      author_email: ['text', ({ authorEmail }) => authorEmail],
-      author_name: ['text', ({ authorName }) => authorName],
-      committed_at: ['timestamptz', ({ committedAt }) => committedAt],
-      day: ['date', ({ committedAt }) => dayOf(committedAt, zone)],
-      subject: 'text',
-      files: ['integer', ({ files }) => files.length],
-      additions: ['bigint', (commit) => sumOf(commit, 'additions')],
-      deletions: ['bigint', (commit) => sumOf(commit, 'deletions')],
-      bot: 'boolean',
-      content_hash: ['bytea', ({ hash }) => hash],
-    })}`
+  await insert(tx, orgId, 'commits', commits, {
+    project: 'text',
+    sha: 'text',
+    author_email: ['text', ({ authorEmail }) => authorEmail],
+    author_name: ['text', ({ authorName }) => authorName],
+    committed_at: ['timestamptz', ({ committedAt }) => committedAt],
+    day: ['date', ({ committedAt }) => dayOf(committedAt, zone)],
+    subject: 'text',
+    files: ['integer', ({ files }) => files.length],
+    additions: ['bigint', (commit) => sumOf(commit, 'additions')],
+    deletions: ['bigint', (commit) => sumOf(commit, 'deletions')],
+    bot: 'boolean',
+    content_hash: ['bytea', ({ hash }) => hash],
+  })
 }
 
 /** The columns that the rows of a commit's files copy from the commit. */
@@ -254,12 +249,8 @@ export async function renameInCommits(tx: ISql, orgId: string, { from, to }: Ren
     domains = distinctIds([...domains, ...(await replaceCommits(tx, orgId, moved, () => false))])
   }
   await renameInCommitAi(tx, orgId, from, to)
-  for (const table of count === 0 ? [] : TABLES) {
-    await tx`
-      delete from ${tx(table)} t
-      where t.org_id = ${orgId}
-        and t.project = ${from}`
-  }
+  for (const table of count === 0 ? [] : TABLES)
+    await deleteFrom(tx, orgId, table, tx`and t.project = ${from}`)
   const after = countsOfProjects(tx, orgId, [to])
   await addDifference(tx, orgId, COMMIT_ROLLUP, { before: undefined, after })
   await updateExpertise(tx, orgId, domains)

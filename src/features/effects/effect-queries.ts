@@ -4,6 +4,7 @@ import type { SyncRecord } from '../../analysis/records/records.ts'
 import { ApiError } from '../../base/errors.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
 import type { Renaming } from '../../database/rollups.ts'
+import { deleteFrom } from '../../database/rows.ts'
 import type { EffectQuery } from './model.ts'
 
 // Changes that were recorded, and the figures that are stored of changes.
@@ -78,17 +79,11 @@ export async function renameInEffects(tx: ISql, orgId: string, { from, to }: Ren
     set projects = array_replace(e.projects, ${from}, ${to})
     where e.org_id = ${orgId}
       and ${from} = any (e.projects)`
-  await tx`
-    delete from effect_reports r
-    where r.org_id = ${orgId}`
+  await deleteFrom(tx, orgId, 'effect_reports')
 }
 
 export async function deleteEffectRow(tx: ISql, orgId: string, id: string): Promise<void> {
-  for (const table of ['effects', 'effect_reports'])
-    await tx`
-      delete from ${tx(table)} t
-      where t.org_id = ${orgId}
-        and t.id = ${id}`
+  for (const table of ['effects', 'effect_reports']) await deleteFrom(tx, orgId, table, tx`and t.id = ${id}`)
 }
 
 /** Figures that were measured once, of what `basis` is a hash of. */

@@ -3,7 +3,7 @@ import type { SyncRecord } from '../../analysis/records/records.ts'
 import { fieldError, forbidden } from '../../base/errors.ts'
 import { asciiLower } from '../../base/text.ts'
 import type { ISql } from '../../database/client.ts'
-import { unnest } from '../../database/rows.ts'
+import { deleteFrom, insert } from '../../database/rows.ts'
 
 // Stores further addresses of members.
 
@@ -117,17 +117,10 @@ async function storeAliases(
     .filter(([email, owner]) => before.get(email) !== owner)
     .map(([email, member_email]) => ({ email, member_email }))
   if (removed.length > 0) {
-    await tx`
-      delete from member_aliases l
-      where l.org_id = ${orgId}
-        and l.email = any(${removed.map(({ email }) => email)}::text[])`
+    const isRemoved = tx`and t.email = any(${removed.map(({ email }) => email)}::text[])`
+    await deleteFrom(tx, orgId, 'member_aliases', isRemoved)
   }
-  if (added.length > 0) {
-    await tx`
-      insert into member_aliases (org_id, email, member_email)
-      select ${orgId}, n.*
-      from ${unnest(tx, added, { email: 'text', member_email: 'text' })}`
-  }
+  await insert(tx, orgId, 'member_aliases', added, { email: 'text', member_email: 'text' })
   const changed = [...removed, ...added]
   return {
     addresses: [...new Set(changed.map(({ email }) => email))],

@@ -1,7 +1,7 @@
 import { findZone } from '../../accounts/organizations/zone-queries.ts'
 import { dayOf, TIME_PATTERN } from '../../base/dates.ts'
 import type { ISql } from '../../database/client.ts'
-import { unnest, upsert } from '../../database/rows.ts'
+import { insert, unnest, upsert } from '../../database/rows.ts'
 import type { PullRequestId } from '../usage/pull-request-write.ts'
 import { type Lifecycle, type PreparedRisk, type RiskComponents, riskScoreOf } from './prepare.ts'
 
@@ -87,9 +87,5 @@ export async function replaceCommits(tx: ISql, orgId: string, rows: readonly Ris
   const commits = rows.flatMap(({ repo, pr_number, origin }) =>
     [...new Set(origin?.commits)].map((sha) => ({ repo, pr_number, sha })),
   )
-  if (commits.length === 0) return
-  await tx`
-    insert into pr_commits (org_id, repo, pr_number, sha)
-    select ${orgId}, n.repo, n.pr_number, n.sha
-    from ${unnest(tx, commits, { repo: 'text', pr_number: 'integer', sha: 'text' })}`
+  await insert(tx, orgId, 'pr_commits', commits, { repo: 'text', pr_number: 'integer', sha: 'text' })
 }

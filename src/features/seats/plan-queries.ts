@@ -4,6 +4,7 @@ import { ApiError } from '../../base/errors.ts'
 import { type PageRow, pageText } from '../../base/json-text.ts'
 import type { Fragment, ISql, Sql } from '../../database/client.ts'
 import { personGiven } from '../../database/member-addresses.ts'
+import { deleteFrom } from '../../database/rows.ts'
 import type { Seen } from '../../http/whole-list.ts'
 import { LONGEST_MS, windowEnd } from '../usage/windows-write.ts'
 import type { MySeats, Plan, PlanListQuery } from './model.ts'
@@ -93,10 +94,7 @@ export async function findInForce(
 }
 
 export async function deletePlanRow(tx: ISql, orgId: string, id: string): Promise<void> {
-  await tx`
-    delete from plans
-    where org_id = ${orgId}
-      and id = ${id}`
+  await deleteFrom(tx, orgId, 'plans', tx`and t.id = ${id}`)
 }
 
 /** The caller's own plans that are in force, and windows that are not over; none for a key of nobody. */

@@ -5,7 +5,7 @@ import { decimalText, scaled } from '../../base/decimals.ts'
 import { fieldError } from '../../base/errors.ts'
 import { newId } from '../../base/ids.ts'
 import type { ISql } from '../../database/client.ts'
-import { unnest, upsert } from '../../database/rows.ts'
+import { deleteFrom, unnest, upsert } from '../../database/rows.ts'
 import { findMemberIds, NO_MEMBER } from '../usage/scope-queries.ts'
 
 /** A plan as it is stored; amounts are texts of 12 decimals. */
@@ -154,8 +154,5 @@ export async function refuseOverlaps(
 
 /** Deletes the plans of a member who is gone. Needs the organization's lock. */
 export async function deletePlansOf(tx: ISql, orgId: string, member: string): Promise<void> {
-  await tx`
-    delete from plans
-    where org_id = ${orgId}
-      and member = ${member}`
+  await deleteFrom(tx, orgId, 'plans', tx`and t.member = ${member}`)
 }

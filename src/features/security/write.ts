@@ -1,5 +1,6 @@
 import type { ISql } from '../../database/client.ts'
 import { counting } from '../../database/rollups.ts'
+import { deleteOfSessions } from '../../database/rows.ts'
 import { FINDING_COLUMNS, findingsOf } from './check.ts'
 import { updateFileRisks } from './file-risks.ts'
 import { FINDING_ROLLUPS } from './finding-rollups.ts'
@@ -12,10 +13,7 @@ export async function writeFindings(tx: ISql, orgId: string, ids: readonly strin
   const sessions = [...new Set(changed.map(({ session_id }) => session_id))]
   const rows = tx`s.session_id = any(${sessions}::text[])`
   await counting(tx, orgId, FINDING_ROLLUPS, { before: rows, after: rows }, async () => {
-    await tx`
-      delete from findings s
-      where s.org_id = ${orgId}
-        and ${rows}`
+    await deleteOfSessions(tx, orgId, sessions, 'findings')
     const columns = tx.unsafe(FINDING_COLUMNS.join(', '))
     await tx`
       insert into findings (org_id, ${columns})

@@ -1,6 +1,6 @@
 import { DAY_MS, dateOf } from '../../base/dates.ts'
 import type { ISql } from '../../database/client.ts'
-import { deleteOfSessions, unnest } from '../../database/rows.ts'
+import { deleteFrom, deleteOfSessions, unnest } from '../../database/rows.ts'
 import type { PreparedSession } from './prepare.ts'
 
 /** A session that was sent and not stored: it was deleted before, or is older than the organization keeps. */
@@ -77,10 +77,7 @@ export async function rememberDeleted(tx: ISql, orgId: string, ids: readonly str
 
 export async function deleteRows(tx: ISql, orgId: string, ids: readonly string[]): Promise<void> {
   await deleteOfSessions(tx, orgId, ids, 'session_details')
-  await tx`
-    delete from sessions s
-    where s.org_id = ${orgId}
-      and s.id = any(${[...ids]}::text[])`
+  await deleteFrom(tx, orgId, 'sessions', tx`and t.id = any(${[...ids]}::text[])`)
 }
 
 export async function updateTexts(tx: ISql, orgId: string, sessions: readonly StoredTexts[]): Promise<void> {

@@ -2,7 +2,7 @@ import { loadPricer, type Pricer } from '../../analysis/scoring/prices.ts'
 import { FACETS } from '../../analysis/usage/model.ts'
 import type { Fragment, ISql, Sql } from '../../database/client.ts'
 import type { CheckedTable, DerivedTable, OrgId, ProgramTable } from '../../database/derived-tables.ts'
-import { unnest } from '../../database/rows.ts'
+import { deleteFrom, unnest } from '../../database/rows.ts'
 import { COSTS } from './model.ts'
 import { OUTCOME_ROLLUP } from './outcome-rollup.ts'
 import { pullRequestShares } from './pull-request-queries.ts'
@@ -143,12 +143,8 @@ const usage = (pricer: () => Promise<Pricer>): ProgramTable => ({
   name: 'session_usage',
   findDiffering: async (sql, orgId, onRead) => await findWrong(sql, orgId, await pricer(), onRead),
   async rebuild(tx, orgId) {
-    await tx`
-      delete from session_usage u
-      where u.org_id = ${orgId}`
-    await tx`
-      delete from session_facets f
-      where f.org_id = ${orgId}`
+    await deleteFrom(tx, orgId, 'session_usage')
+    await deleteFrom(tx, orgId, 'session_facets')
     await endWalk(tx, orgId)
     for await (const sessions of readSessions(tx, orgId, PAGE)) {
       const used = { sessions: sessions.map(usedOf), pricer: await pricer() }

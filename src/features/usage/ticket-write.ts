@@ -1,7 +1,7 @@
 import { createPause } from '../../base/timeout.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
 import { rebuildTables } from '../../database/derived-tables.ts'
-import { pagesOf, unnest } from '../../database/rows.ts'
+import { deleteFrom, insert, pagesOf } from '../../database/rows.ts'
 import { TICKET_ROLLUP } from './rollup.ts'
 import { SEARCHED_LENGTH, ticketFinder } from './tickets.ts'
 
@@ -108,12 +108,7 @@ async function writeFound(tx: ISql, orgId: string, sessions: readonly Texts[]): 
   const found = await findTickets(sessions, budget)
   await insertTickets(tx, orgId, sessions, found)
   const left = sessions.slice(found.length)
-  if (left.length === 0) return
-  await tx`
-    insert into ticket_waiting (org_id, session_id)
-    select ${orgId}, n.*
-    from ${unnest(tx, left, { session_id: 'text' })}
-    on conflict do nothing`
+  await insert(tx, orgId, 'ticket_waiting', left, { session_id: 'text' }, tx`on conflict do nothing`)
 }
 
 /** Stores what was found for the first of these sessions, which have no tickets. */
@@ -126,11 +121,8 @@ export async function insertTickets(
   const rows = sessions.flatMap(({ session_id }, index) =>
     (found[index] ?? []).map(([ticket, nth, parts]) => ({ session_id, ticket, nth, parts })),
   )
-  if (rows.length === 0) return
-  await tx`
-    insert into session_tickets (org_id, session_id, ticket, nth, parts)
-    select ${orgId}, n.*
-    from ${unnest(tx, rows, { session_id: 'text', ticket: 'text', nth: 'integer', parts: 'integer' })}`
+  const columns = { session_id: 'text', ticket: 'text', nth: 'integer', parts: 'integer' } as const
+  await insert(tx, orgId, 'session_tickets', rows, columns)
 }
 
 /** Has the tickets of all sessions found again in the background: the pattern has changed. Needs the organization's lock. */
@@ -146,12 +138,8 @@ export async function letAllWait(tx: ISql, orgId: string): Promise<void> {
 
 /** Finds the tickets of all sessions again. */
 export async function writeAllTickets(tx: ISql, orgId: string): Promise<void> {
-  await tx`
-    delete from session_tickets t
-    where t.org_id = ${orgId}`
-  await tx`
-    delete from ticket_waiting w
-    where w.org_id = ${orgId}`
+  await deleteFrom(tx, orgId, 'session_tickets')
+  await deleteFrom(tx, orgId, 'ticket_waiting')
   for await (const sessions of readAllTexts(tx, orgId)) await writeFound(tx, orgId, sessions)
   await rebuildTables(tx, orgId, [TICKET_ROLLUP])
 }

@@ -2,7 +2,7 @@ import { findZone } from '../../accounts/organizations/zone-queries.ts'
 import type { Pricer } from '../../analysis/scoring/prices.ts'
 import type { Fragment, ISql, Sql } from '../../database/client.ts'
 import { addDifference, counting } from '../../database/rollups.ts'
-import { dayIn, deleteOfSessions, pagesOf } from '../../database/rows.ts'
+import { dayIn, deleteFrom, deleteOfSessions, pagesOf } from '../../database/rows.ts'
 import { FACET_ROLLUPS, USAGE_ROLLUPS } from './rollup.ts'
 import { touchWeeks } from './work-rollup.ts'
 import {
@@ -216,7 +216,5 @@ export async function moveUsage(tx: ISql, orgId: string, pricer: Pricer, before:
 
 /** Ends the walk: all sessions are divided. Needs the organization's lock. */
 export async function endWalk(tx: ISql, orgId: string): Promise<void> {
-  await tx`
-    delete from usage_walks w
-    where w.org_id = ${orgId}`
+  await deleteFrom(tx, orgId, 'usage_walks')
 }

@@ -8,7 +8,7 @@ import { decimalText, MONEY_DECIMALS, SCORE_DECIMALS, unitsOf } from '../../base
 import type { ISql } from '../../database/client.ts'
 import { canCopyInto, copyRows } from '../../database/copy.ts'
 import { counting } from '../../database/rollups.ts'
-import { type Columns, deleteOfSessions, unnest } from '../../database/rows.ts'
+import { type Columns, deleteOfSessions, insert, unnest } from '../../database/rows.ts'
 import { attachSessions, detachSessions } from './pull-request-write.ts'
 import { USAGE_ROLLUPS } from './rollup.ts'
 import { findMemberIds } from './scope-queries.ts'
@@ -266,23 +266,14 @@ async function insertRows<Row extends object, Name extends string>(
   rows: readonly Row[],
   columns: Columns<Row, Name>,
 ): Promise<void> {
-  if (rows.length === 0) return
-  if (rows.length >= MIN_COPIED && (await canCopyInto(tx, [table])))
-    return await copyRows(tx, orgId, table, rows, columns)
-  await tx`
-    insert into ${tx(table)} (org_id, ${tx.unsafe(Object.keys(columns).join(', '))})
-    select ${orgId}, n.*
-    from ${unnest(tx, rows, columns)}`
+  const isCopied = rows.length >= MIN_COPIED && (await canCopyInto(tx, [table]))
+  await (isCopied ? copyRows : insert)(tx, orgId, table, rows, columns)
 }
 
 async function insertLinks(tx: ISql, orgId: string, sessions: readonly UsedSession[]): Promise<void> {
   const links = sessions.flatMap(({ id, detail }) =>
     (detail.pull_requests ?? []).map(({ repo, number }) => ({ session_id: id, repo, pr_number: number })),
   )
-  if (links.length === 0) return
-  await tx`
-    insert into session_links (org_id, session_id, repo, pr_number)
-    select ${orgId}, n.*
-    from ${unnest(tx, links, { session_id: 'text', repo: 'text', pr_number: 'integer' })}
-    on conflict do nothing`
+  const columns = { session_id: 'text', repo: 'text', pr_number: 'integer' } as const
+  await insert(tx, orgId, 'session_links', links, columns, tx`on conflict do nothing`)
 }
