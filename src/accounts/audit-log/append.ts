@@ -51,11 +51,8 @@ export interface LogRow {
  */
 export async function recordEntries(tx: ISql, orgId: string, actor: Actor, entries: readonly NewEntry[]) {
   if (entries.length > 0) await refuseEnded(tx, actor)
-  await recordEntriesOf(
-    tx,
-    orgId,
-    entries.map((entry) => ({ ...entry, actor })),
-  )
+  const ofActor = entries.map((entry) => ({ ...entry, actor }))
+  await recordEntriesOf(tx, orgId, ofActor)
 }
 
 /** The same of one thing that was done. */

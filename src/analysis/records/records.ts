@@ -27,3 +27,12 @@ export const RECORD_SCHEMAS = {
   effect: EffectRecord,
 } as const
 export type SyncRecord = Static<(typeof RECORD_SCHEMAS)[keyof typeof RECORD_SCHEMAS]>
+
+/** The records of one kind, with the place of each in the batch. */
+export const recordsOf = <Kind extends SyncRecord['type']>(records: readonly SyncRecord[], type: Kind) =>
+  [...records.entries()].flatMap(([index, record]) => (isOfKind(record, type) ? [{ index, record }] : []))
+
+const isOfKind = <Kind extends SyncRecord['type']>(
+  record: SyncRecord,
+  type: Kind,
+): record is Extract<SyncRecord, { type: Kind }> => record.type === type

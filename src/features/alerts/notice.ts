@@ -44,13 +44,8 @@ export async function alertNotice(
   { now, zone, publicUrl, test }: At,
 ): Promise<Notice> {
   const { name, metric, window } = definition
-  const tops = await readTop(
-    sql,
-    orgId,
-    definition,
-    keys.map(({ key }) => key),
-    { now, zone },
-  )
+  const told = keys.map(({ key }) => key)
+  const tops = await readTop(sql, orgId, definition, told, { now, zone })
   const data = keys
     .map(
       ({ key, state, value, threshold }): AlertData => ({
@@ -65,11 +60,8 @@ export async function alertNotice(
     (each): NewEvent => ({ event: each.state === 'ok' ? 'alert.resolved' : 'alert.fired', data: each }),
   )
   const shown = data.slice(0, MAX_KEYS)
-  const names = await findNames(
-    sql,
-    orgId,
-    shown.flatMap(({ key, top }) => [key, ...top.map((part) => part.key)]),
-  )
+  const named = shown.flatMap(({ key, top }) => [key, ...top.map((part) => part.key)])
+  const names = await findNames(sql, orgId, named)
   const nameOf = (key: string | null) => (key === null ? 'none' : (names.get(key) ?? key))
   return { events, message: alertMessage(definition, data, nameOf, publicUrl) }
 }
@@ -101,24 +93,15 @@ export async function send(
   now: Date,
 ): Promise<void> {
   const source = id
-  if (destinations.some(({ type }) => type === 'webhook'))
-    await emit(
-      tx,
-      orgId,
-      now,
-      events.map((event) => ({ ...event, source })),
-    )
+  const ofRule = events.map((event) => ({ ...event, source }))
+  if (destinations.some(({ type }) => type === 'webhook')) await emit(tx, orgId, now, ofRule)
   const event = events[0]?.event
   if (event === undefined) return
-  await sendTo(
-    tx,
-    orgId,
-    now,
-    (['slack', 'teams'] as const).flatMap((type) => {
-      const endpoints = endpointsOf(destinations, type)
-      return endpoints.length === 0 ? [] : [{ event, source, endpoints, bodyOf: () => BODIES[type](message) }]
-    }),
-  )
+  const messages = (['slack', 'teams'] as const).flatMap((type) => {
+    const endpoints = endpointsOf(destinations, type)
+    return endpoints.length === 0 ? [] : [{ event, source, endpoints, bodyOf: () => BODIES[type](message) }]
+  })
+  await sendTo(tx, orgId, now, messages)
 }
 
 type Result = RuleTest['results'][number]

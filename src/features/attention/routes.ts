@@ -57,11 +57,8 @@ export const attentionRoutes = ({ read, now, api }: RouteDeps) =>
             (one) =>
               one.status === 'exceeded' && Object.keys(one.scope).length > 0 && !scopes.has(scopeOf(one)),
           )
-          const names = await findNames(
-            sql,
-            orgId,
-            [...budgets, ...exceeded].map(({ scope }) => scope.member ?? null),
-          )
+          const members = [...budgets, ...exceeded].map(({ scope }) => scope.member ?? null)
+          const names = await findNames(sql, orgId, members)
           const label = (budget: UsedBudget) => {
             const { project, member = '', team } = budget.scope
             return { ...budget, name: project ?? team ?? names.get(member) ?? member }

@@ -1,6 +1,6 @@
 import type { ReportType } from '../../analysis/records/audit.ts'
 import { findChanges, NOTHING_WRITTEN, type WriteResult } from '../../analysis/records/changes.ts'
-import type { SyncRecord } from '../../analysis/records/records.ts'
+import { recordsOf, type SyncRecord } from '../../analysis/records/records.ts'
 import { microsOf, TIME_PATTERN_US, timestampOf } from '../../base/dates.ts'
 import { fieldError } from '../../base/errors.ts'
 import { derivedId, idsOf } from '../../base/ids.ts'
@@ -43,13 +43,12 @@ export async function writeReports(tx: ISql, orgId: string, records: readonly Sy
 const sixDecimals = (text: string | null | undefined) => (text ? timestampOf(microsOf(text)) : null)
 
 function prepare(records: readonly SyncRecord[]): Wanted[] {
-  return [...records.entries()].flatMap(([index, record]) => {
-    if (record.type !== 'report') return []
+  return recordsOf(records, 'report').map(({ index, record }) => {
     const { report_type, from, to } = record
     if (from > to) throw fieldError(`records[${index}].from`, 'must not be after to')
     const id = record.id ?? derivedId('report', report_type, from, to)
     const [generated_at, through] = [sixDecimals(record.generated_at), sixDecimals(record.through)]
-    return [{ id, report_type, from, to, generated_at, through }]
+    return { id, report_type, from, to, generated_at, through }
   })
 }
 

@@ -1,7 +1,7 @@
 import { deleteRows, insertRows, type LogRow } from '../../accounts/audit-log/append.ts'
 import type { AuditRecord } from '../../analysis/records/audit.ts'
 import { findChanges, NOTHING_WRITTEN } from '../../analysis/records/changes.ts'
-import type { SyncRecord } from '../../analysis/records/records.ts'
+import { recordsOf, type SyncRecord } from '../../analysis/records/records.ts'
 import { LAST_MICROS, microsOf, TIME_PATTERN_US, timestampOf } from '../../base/dates.ts'
 import { fieldError } from '../../base/errors.ts'
 import { derivedId } from '../../base/ids.ts'
@@ -58,17 +58,14 @@ function refuseOwnEntries(entries: readonly Entry[], stored: ReadonlyMap<string,
 
 function prepare(records: readonly SyncRecord[]): Entry[] {
   const repeated = new Map<string, number>()
-  const entries: Entry[] = []
-  for (const [index, record] of records.entries()) {
-    if (record.type !== 'audit') continue
+  return recordsOf(records, 'audit').map(({ index, record }) => {
     const content = contentOf(record)
     if (content.details.length > MAX_DETAILS_LENGTH) {
       const message = `must have at most ${MAX_DETAILS_LENGTH} characters as JSON`
       throw fieldError(`records[${index}].details`, message)
     }
-    entries.push({ index, id: record.id ?? idOf(content, repeated), ...content })
-  }
-  return entries
+    return { index, id: record.id ?? idOf(content, repeated), ...content }
+  })
 }
 
 const contentOf = (record: AuditRecord) => ({
@@ -129,11 +126,8 @@ async function store(
   stored: ReadonlyMap<string, StoredEntry>,
 ): Promise<void> {
   if (entries.length === 0) return
-  await deleteRows(
-    tx,
-    orgId,
-    entries.flatMap(({ id }) => (stored.has(id) ? [id] : [])),
-  )
+  const replaced = entries.flatMap(({ id }) => (stored.has(id) ? [id] : []))
+  await deleteRows(tx, orgId, replaced)
   // a changed entry with an unchanged time keeps its stored time
   const timesById = new Map<string, bigint>()
   for (const entry of entries) {
@@ -141,12 +135,8 @@ async function store(
     if (before !== undefined && hasSameTime(entry, before)) timesById.set(entry.id, before.at)
   }
   const moving = entries.filter(({ id }) => !timesById.has(id))
-  const times = await freeTimes(
-    tx,
-    orgId,
-    moving.map(({ at }) => at),
-    new Set(timesById.values()),
-  )
+  const wanted = moving.map(({ at }) => at)
+  const times = await freeTimes(tx, orgId, wanted, new Set(timesById.values()))
   const assigned = new Map(moving.map(({ id }, position) => [id, times[position]]))
   const rows = entries.map((entry) => {
     const { index, ...row } = entry

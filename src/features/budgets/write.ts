@@ -1,5 +1,5 @@
 import { findLastChanges, NOTHING_WRITTEN, type WriteResult } from '../../analysis/records/changes.ts'
-import type { SyncRecord } from '../../analysis/records/records.ts'
+import { recordsOf, type SyncRecord } from '../../analysis/records/records.ts'
 import { decimalText, MONEY_DECIMALS, scaled } from '../../base/decimals.ts'
 import { fieldError } from '../../base/errors.ts'
 import type { ISql } from '../../database/client.ts'
@@ -28,16 +28,12 @@ const keyOf = ({ scope, scope_key, month }: BudgetRow) => JSON.stringify([scope,
  * Throws VALIDATION_ERROR for a member who does not exist.
  */
 export async function writeBudgets(tx: ISql, orgId: string, records: readonly SyncRecord[]) {
-  const sent = [...records.entries()].flatMap(([index, record]) =>
-    record.type === 'budget' ? [{ index, record, scope: scopeOf(record) }] : [],
-  )
+  const sent = recordsOf(records, 'budget')
   if (sent.length === 0) return { ...NOTHING_WRITTEN, scopes: [] }
-  const ids = await findMemberIds(
-    tx,
-    orgId,
-    sent.flatMap(({ record }) => record.member ?? []),
-  )
-  const budgets = sent.map(({ index, record, scope }): BudgetRow => {
+  const named = sent.flatMap(({ record }) => record.member ?? [])
+  const ids = await findMemberIds(tx, orgId, named)
+  const budgets = sent.map(({ index, record }): BudgetRow => {
+    const scope = scopeOf(record)
     const month = `${record.month}-01`
     const limit = decimalText(scaled(record.limit, MONEY_DECIMALS), MONEY_DECIMALS)
     if (scope.scope !== 'member') return { ...scope, month, limit }

@@ -1,6 +1,6 @@
 import { findZone } from '../../accounts/organizations/zone-queries.ts'
 import { findChanges, NOTHING_WRITTEN, type WriteResult } from '../../analysis/records/changes.ts'
-import type { SyncRecord } from '../../analysis/records/records.ts'
+import { recordsOf, type SyncRecord } from '../../analysis/records/records.ts'
 import { dayOf } from '../../base/dates.ts'
 import { forbidden, MAX_PROBLEMS } from '../../base/errors.ts'
 import type { ISql } from '../../database/client.ts'
@@ -92,11 +92,9 @@ interface CommitOptions {
 function refuseReplaced(records: readonly SyncRecord[], replaced: readonly PreparedCommit[]): void {
   if (replaced.length === 0) return
   const keys = new Set(replaced.map(commitKeyOf))
-  const problems = [...records.entries()].flatMap(([index, record]) =>
-    record.type === 'commit' && keys.has(commitKeyOf(record))
-      ? [{ field: `records[${index}].sha`, message: REPLACED }]
-      : [],
-  )
+  const problems = recordsOf(records, 'commit')
+    .filter(({ record }) => keys.has(commitKeyOf(record)))
+    .map(({ index }) => ({ field: `records[${index}].sha`, message: REPLACED }))
   throw forbidden(...problems.slice(0, MAX_PROBLEMS))
 }
 

@@ -1,5 +1,5 @@
 import type { Rights } from '../../accounts/keys/rights.ts'
-import type { SyncRecord } from '../../analysis/records/records.ts'
+import { recordsOf, type SyncRecord } from '../../analysis/records/records.ts'
 import { fieldError, forbidden } from '../../base/errors.ts'
 import { asciiLower } from '../../base/text.ts'
 import type { ISql } from '../../database/client.ts'
@@ -34,16 +34,8 @@ export async function writeAliases(
   records: readonly SyncRecord[],
   rights?: Rights,
 ): Promise<AliasesWritten> {
-  const named = [...records.entries()].flatMap(([index, record]) =>
-    record.type === 'member' && record.aliases != null
-      ? [
-          {
-            index,
-            email: asciiLower(record.email),
-            aliases: record.aliases.map((alias) => asciiLower(alias)),
-          },
-        ]
-      : [],
+  const named = recordsOf(records, 'member').flatMap(({ index, record: { email, aliases } }) =>
+    aliases == null ? [] : [{ index, email: asciiLower(email), aliases: aliases.map(asciiLower) }],
   )
   const owners = rights === undefined || named.length === 0 ? new Map() : await findOwners(tx, orgId, named)
   const given = named.filter(({ index, email }) => {
@@ -53,11 +45,8 @@ export async function writeAliases(
     throw forbidden({ field: `records[${index}].aliases`, message: 'an owner sets their aliases themselves' })
   })
   if (given.length === 0) return { addresses: [], members: new Set() }
-  const stored = await findAliases(
-    tx,
-    orgId,
-    given.flatMap(({ email, aliases }) => [email, ...aliases]),
-  )
+  const addresses = given.flatMap(({ email, aliases }) => [email, ...aliases])
+  const stored = await findAliases(tx, orgId, addresses)
   const ownerOf = new Map(stored.map(({ email, member_email }) => [email, member_email]))
   const aliasesOf = Map.groupBy(ownerOf.keys(), (alias) => ownerOf.get(alias) ?? '')
   for (const { index, email, aliases } of given) {
@@ -75,13 +64,9 @@ export async function writeAliases(
 
 /** Takes all aliases away from the member with this address. Needs the lock of the history. */
 export async function removeAliases(tx: ISql, orgId: string, memberEmail: string): Promise<AliasesWritten> {
-  const stored = await findAliases(tx, orgId, [memberEmail])
-  return await storeAliases(
-    tx,
-    orgId,
-    stored.filter(({ member_email }) => member_email === memberEmail),
-    new Map(),
-  )
+  const found = await findAliases(tx, orgId, [memberEmail])
+  const stored = found.filter(({ member_email }) => member_email === memberEmail)
+  return await storeAliases(tx, orgId, stored, new Map())
 }
 
 /** The ids of those of the members who are owners, by address. */

@@ -13,7 +13,7 @@ import { asciiLower } from '../../base/text.ts'
 import type { ISql } from '../../database/client.ts'
 import { findOwnAddress } from '../../database/member-addresses.ts'
 import { lockHistory, lockOrganization } from '../../database/org-lock.ts'
-import { emit } from '../../webhooks/outbox/events.ts'
+import { emit, type NewEvent } from '../../webhooks/outbox/events.ts'
 import { emitBudgetAlerts, ofMember } from '../budgets/alert-write.ts'
 import { deleteBudgetsOf } from '../budgets/write.ts'
 import { updateExpertiseOf } from '../commits/expertise.ts'
@@ -102,15 +102,10 @@ async function addMembers(
   const ids = joined.map(({ id }) => id)
   await updatePartsOf(tx, orgId, await findKeysOf(tx, orgId, ids, []))
   await recordEntry(tx, orgId, changer.actor, 'member.created', { created: ids.length, ids })
-  await emit(
-    tx,
-    orgId,
-    now,
-    joined.map(({ id, email, role }) => ({
-      event: 'team.member_joined',
-      data: { user_id: id, email, role },
-    })),
+  const events = joined.map(
+    ({ id, email, role }): NewEvent => ({ event: 'team.member_joined', data: { user_id: id, email, role } }),
   )
+  await emit(tx, orgId, now, events)
   const today = dayOf(now, await findZone(tx, orgId))
   const months = ids.map((id) => ofMember(id, today))
   await emitBudgetAlerts(tx, orgId, months, now)

@@ -3,7 +3,7 @@ import { findWaysIn } from '../../accounts/people/account-queries.ts'
 import { endInvitations } from '../../accounts/people/invitation-queries.ts'
 import { findLastChanges, NOTHING_WRITTEN, type WriteResult } from '../../analysis/records/changes.ts'
 import type { MemberRecord, Role } from '../../analysis/records/member.ts'
-import type { SyncRecord } from '../../analysis/records/records.ts'
+import { recordsOf, type SyncRecord } from '../../analysis/records/records.ts'
 import { normalizeTimestamp } from '../../base/dates.ts'
 import { fieldError, forbidden, MAX_PROBLEMS } from '../../base/errors.ts'
 import { newId } from '../../base/ids.ts'
@@ -36,15 +36,10 @@ export async function writeMembers(
   rights?: Rights,
   givesRoles = mayGiveRoles(rights),
 ): Promise<MembersWritten> {
-  const sentMembers = [...records.entries()].flatMap(([index, record]) =>
-    record.type === 'member' ? [{ index, record }] : [],
-  )
+  const sentMembers = recordsOf(records, 'member')
   if (sentMembers.length === 0) return { ...NOTHING_WRITTEN, joined: [] }
-  const found = await findMembers(
-    tx,
-    orgId,
-    sentMembers.map(({ record }) => record),
-  )
+  const wanted = sentMembers.map(({ record }) => record)
+  const found = await findMembers(tx, orgId, wanted)
   const stored = new Map(found.map((row) => [row.email, row]))
   const members = sentMembers.filter(({ index, record }) => {
     const email = asciiLower(record.email)

@@ -1,5 +1,5 @@
 import { findChanges, NOTHING_WRITTEN, type WriteResult } from '../../analysis/records/changes.ts'
-import type { SyncRecord } from '../../analysis/records/records.ts'
+import { recordsOf, type SyncRecord } from '../../analysis/records/records.ts'
 import { fieldError } from '../../base/errors.ts'
 import { derivedId } from '../../base/ids.ts'
 import type { ISql } from '../../database/client.ts'
@@ -73,11 +73,10 @@ export async function writeRisks(
   records: readonly SyncRecord[],
   computed: ComputedRisks,
 ): Promise<RisksWritten> {
-  const risks = [...records.entries()].flatMap(([index, record]) =>
-    record.type === 'pr_risk'
-      ? [{ risk: computed.prepared.get(record) ?? prepareRisk(record), field: `records[${index}].id` }]
-      : [],
-  )
+  const risks = recordsOf(records, 'pr_risk').map(({ index, record }) => ({
+    risk: computed.prepared.get(record) ?? prepareRisk(record),
+    field: `records[${index}].id`,
+  }))
   if (risks.length === 0)
     return { ...NOTHING_WRITTEN, updateRollups: async () => {}, pullRequests: [], formerBranches: [] }
   const prepared = risks.map(({ risk }) => risk)
@@ -160,13 +159,10 @@ function withPaths(risk: PreparedRisk, stored: RiskRow | undefined): PreparedRis
 
 const pullRequestKeyOf = ({ repo, pr_number }: PullRequestId): string => `${pr_number} ${repo}`
 const idOf = ({ repo, pr_number }: PullRequestId): string => derivedId('risk', repo, pr_number)
-const findStored = (sql: ISql, orgId: string, risks: readonly PreparedRisk[]): Promise<RiskRow[]> =>
-  findRisks(
-    sql,
-    orgId,
-    risks,
-    risks.map((risk) => risk.id ?? idOf(risk)),
-  )
+const findStored = (sql: ISql, orgId: string, risks: readonly PreparedRisk[]): Promise<RiskRow[]> => {
+  const ids = risks.map((risk) => risk.id ?? idOf(risk))
+  return findRisks(sql, orgId, risks, ids)
+}
 
 function refuseForeignId(risk: PreparedRisk, id: string, owner: string | undefined, field: string): void {
   if (risk.id !== null && risk.id !== id) {

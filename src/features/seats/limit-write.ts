@@ -39,11 +39,8 @@ export async function writeLimits(tx: ISql, orgId: string, records: readonly Syn
   const after = new Set([...byKey.values()].flat())
   const known = new Set(stored)
   const changed = [...after].filter((each) => !known.has(each))
-  const deleted = await deleteWindows(
-    tx,
-    orgId,
-    stored.filter((each) => !after.has(each)),
-  )
+  const replaced = stored.filter((each) => !after.has(each))
+  const deleted = await deleteWindows(tx, orgId, replaced)
   const inserted = await insertWindows(tx, orgId, changed)
   const keys = new Set(changed.flatMap(({ hit_at, member }) => (hit_at === null ? [] : [member])))
   await refreshResumed(tx, orgId, { keys: [...keys] })

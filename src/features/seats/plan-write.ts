@@ -1,6 +1,6 @@
 import { findLastChanges, NOTHING_WRITTEN, type WriteResult } from '../../analysis/records/changes.ts'
 import type { PlanRecord } from '../../analysis/records/plan.ts'
-import type { SyncRecord } from '../../analysis/records/records.ts'
+import { recordsOf, type SyncRecord } from '../../analysis/records/records.ts'
 import { decimalText, scaled } from '../../base/decimals.ts'
 import { fieldError } from '../../base/errors.ts'
 import { newId } from '../../base/ids.ts'
@@ -42,9 +42,8 @@ export const planColumns = (sql: ISql) => sql`
  * does not exist, and for plans of a member and vendor that overlap.
  */
 export async function writePlans(tx: ISql, orgId: string, records: readonly SyncRecord[]) {
-  const sent = [...records.entries()].flatMap(([index, record]) =>
-    record.type === 'plan' ? [{ at: `records[${index}].`, wanted: record }] : [],
-  )
+  const plans = recordsOf(records, 'plan')
+  const sent = plans.map(({ index, record }) => ({ at: `records[${index}].`, wanted: record }))
   return sent.length === 0 ? NOTHING_WRITTEN : await putPlans(tx, orgId, sent)
 }
 
@@ -78,12 +77,8 @@ export async function putPlans(
   const isSame = (row: PlanRow, known: PlanRow) => Bun.deepEquals(row, known)
   const changes = findLastChanges(rows, stored, { keyOf, idOf: ({ id }) => id, isSame })
   await upsertPlans(tx, orgId, changes.rows)
-  await refuseOverlaps(
-    tx,
-    orgId,
-    changes.rows,
-    ({ id }) => sent[rows.findIndex((row) => row.id === id)]?.at ?? '',
-  )
+  const placeOf = ({ id }: PlanRow) => sent[rows.findIndex((row) => row.id === id)]?.at ?? ''
+  await refuseOverlaps(tx, orgId, changes.rows, placeOf)
   return { ...changes, ids: rows.map(({ id }) => id) }
 }
 

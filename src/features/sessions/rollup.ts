@@ -133,12 +133,8 @@ export async function updateDirectories(
 ): Promise<void> {
   const counts = (sessions: readonly Touching[]) => {
     const rows = sessions.flatMap(directoriesOf)
-    return rows.length === 0
-      ? undefined
-      : DIRECTORIES.countRows(
-          tx,
-          tx`from ${unnest(tx, rows, { user_key: 'text', project: 'text', directory: 'text' }, 's')}`,
-        )
+    const table = unnest(tx, rows, { user_key: 'text', project: 'text', directory: 'text' }, 's')
+    return rows.length === 0 ? undefined : DIRECTORIES.countRows(tx, tx`from ${table}`)
   }
   await addDifference(tx, orgId, DIRECTORIES, { before: counts(before), after: counts(after) })
 }

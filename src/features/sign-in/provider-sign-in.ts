@@ -1,4 +1,4 @@
-import { recordEntries, SYSTEM } from '../../accounts/audit-log/append.ts'
+import { recordEntry, SYSTEM } from '../../accounts/audit-log/append.ts'
 import { findOrganization } from '../../accounts/organizations/queries.ts'
 import {
   endSessionsOf,
@@ -100,22 +100,17 @@ async function admit(
   if (role === null) {
     if (person !== undefined) {
       await endSessionsOf(tx, orgId, person.id)
-      const entry = { action: 'member.sign_in_failed', details: { ids: [person.id] } }
-      await recordEntries(tx, orgId, { userId: person.id, ipAddress: exact }, [entry])
+      const actor = { userId: person.id, ipAddress: exact }
+      await recordEntry(tx, orgId, actor, 'member.sign_in_failed', { ids: [person.id] })
     }
     return undefined
   }
   const { email, name, team } = identity
   const given = { ...(isOwner ? {} : { role }), ...(team === undefined ? {} : { team }) }
+  const added = { ...given, email: asciiLower(email), display_name: name, role }
   const member =
     person === undefined
-      ? await addMember(
-          tx,
-          orgId,
-          changer,
-          { ...given, email: asciiLower(email), display_name: name, role },
-          now,
-        )
+      ? await addMember(tx, orgId, changer, added, now)
       : Bun.deepEquals({ ...person, ...given }, person)
         ? person
         : await changeMember(tx, orgId, changer, person.id, given, now)

@@ -76,12 +76,8 @@ async function step(sql: Sql, orgId: string): Promise<void> {
       await counting(tx, orgId, [TICKET_ROLLUP], { before: of, after: of, isLarge: true }, async () => {
         await deleteOfSessions(tx, orgId, idsOf(changed), 'session_tickets')
         const sessions = changed.map(({ each }) => each)
-        await insertTickets(
-          tx,
-          orgId,
-          sessions,
-          changed.map(({ tickets }) => tickets),
-        )
+        const found = changed.map(({ tickets }) => tickets)
+        await insertTickets(tx, orgId, sessions, found)
       })
     await deleteOfSessions(tx, orgId, idsOf(done), 'ticket_waiting')
   }

@@ -58,12 +58,8 @@ export async function withKnownFragments(
     const parts = byId.get(id)?.parts
     return origin !== 'telemetry' && (parts === undefined || (origin === 'both' && hasOnlyTelemetry(parts)))
   }
-  const added = await addedToRecords(
-    tx,
-    orgId,
-    sessions.filter(({ id, detail }) => detail.origin === 'telemetry' && isPlain(id)),
-    options,
-  )
+  const told = sessions.filter(({ id, detail }) => detail.origin === 'telemetry' && isPlain(id))
+  const added = await addedToRecords(tx, orgId, told, options)
   /** Clients' sessions of this batch: telemetry of their sub-agents comes behind them. */
   const clients = new Map<string, PreparedSession>()
   const withKnown = (session: PreparedSession) => {

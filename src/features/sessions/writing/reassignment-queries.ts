@@ -95,11 +95,8 @@ interface Different {
 }
 
 async function refuseOthers(tx: ISql, orgId: string, different: readonly Different[], isForbidden: boolean) {
-  const people = await findPeople(
-    tx,
-    orgId,
-    different.flatMap(({ session, before }): User[] => [session, before]),
-  )
+  const users = different.flatMap(({ session, before }): User[] => [session, before])
+  const people = await findPeople(tx, orgId, users)
   const problems = different
     .filter(({ session, before, isTold }) =>
       isTold ? people.isOtherMember(before, session) : people.keyOf(session) !== people.keyOf(before),

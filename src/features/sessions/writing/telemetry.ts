@@ -99,12 +99,8 @@ export async function findSubAgents(
         (options.isBound && people.keyOf(record) !== people.keyOf(session)))
     if (record.origin !== 'telemetry' || isOthers) byId.delete(id)
   }
-  const claimed = await storeIncludes(
-    tx,
-    orgId,
-    [...byId].map(([id, session]) => ({ id, session_id: session.id })),
-    options.isBound,
-  )
+  const includes = [...byId].map(([id, session]) => ({ id, session_id: session.id }))
+  const claimed = await storeIncludes(tx, orgId, includes, options.isBound)
   const telemetry: PreparedSession[] = []
   const ids: string[] = []
   for (const id of claimed) {

@@ -89,30 +89,19 @@ export async function writeSessions(
   await useGenericPlans(tx)
   const withTelemetry = await withSubAgentsTelemetry(tx, orgId, sent, merging)
   const { kept, skipped } = await withoutDeleted(tx, orgId, withTelemetry, now, restore)
-  const subAgents = await findSubAgents(tx, orgId, withTelemetry, {
-    ...merging,
-    isBound: reassignment !== 'kept' && reassignment.isMembersKey,
-  })
+  const isBound = reassignment !== 'kept' && reassignment.isMembersKey
+  const subAgents = await findSubAgents(tx, orgId, withTelemetry, { ...merging, isBound })
   const keptIds = new Set(idsOf(kept))
   await deleteSessions(tx, orgId, subAgents.ids)
   const stored = await findStored(tx, orgId, [...keptIds])
-  const owned = await withUsers(
-    tx,
-    orgId,
-    [...kept, ...subAgents.telemetry.filter(({ id }) => keptIds.has(id))],
-    stored,
-    reassignment,
-  )
+  const ofSubAgents = subAgents.telemetry.filter(({ id }) => keptIds.has(id))
+  const owned = await withUsers(tx, orgId, [...kept, ...ofSubAgents], stored, reassignment)
   const noted = await withKnownNotes(tx, orgId, owned, stored, merging)
   const sessions = await withKnownFragments(tx, orgId, noted, stored, merging)
-  const { rows: changes, ...compared } = findLastChanges<Pick<StoredSession, 'hash'>, PreparedSession>(
-    sessions,
-    stored,
-    {
-      keyOf: ({ id }) => id,
-      isSame: (session, known) => Buffer.compare(session.hash, known.hash) === 0,
-    },
-  )
+  const { rows: changes, ...compared } = findLastChanges<StoredHash, PreparedSession>(sessions, stored, {
+    keyOf: ({ id }) => id,
+    isSame: (session, known) => Buffer.compare(session.hash, known.hash) === 0,
+  })
   const rows = changes.map((session) => keepDecisions(session, stored.get(session.id)?.decided ?? []))
   // telemetry of sub-agents comes to those that were sent
   const result = { ...compared, unchanged: sent.length - rows.length, skipped }
@@ -123,6 +112,8 @@ export async function writeSessions(
   const changed = rows.map((session) => ({ session, before: stored.get(session.id) }))
   return { ...result, changed, moved: movedOf(rows, stored) }
 }
+
+type StoredHash = Pick<StoredSession, 'hash'>
 
 /** Does `write`, which replaces the sessions `before` by `after`, and updates every count of sessions by the difference. */
 async function counted(
@@ -177,14 +168,11 @@ export async function replaceTexts(
 /** Replaces the findings of sessions that are stored; their scores stay. Needs the organization's lock. */
 export async function replaceFindings(tx: ISql, orgId: string, sessions: readonly StoredTexts[]) {
   await updateTexts(tx, orgId, sessions)
-  await updateFindingCounts(
-    tx,
-    orgId,
-    sessions.map(({ id, detail }) => ({
-      id,
-      ...(JSON.parse(detail) as Pick<UsedSession['detail'], 'security_metadata'>),
-    })),
-  )
+  const details = sessions.map(({ id, detail }) => ({
+    id,
+    ...(JSON.parse(detail) as Pick<UsedSession['detail'], 'security_metadata'>),
+  }))
+  await updateFindingCounts(tx, orgId, details)
 }
 
 const touchingOf = ({ files, ...row }: StoredSession): Touching => ({
