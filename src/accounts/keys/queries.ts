@@ -30,9 +30,8 @@ function checkExpiry(text: string): string {
     )
   }
   const expires = normalizeTimestamp(text)
-  if (Date.parse(expires) <= Date.now()) {
+  if (Date.parse(expires) <= Date.now())
     throw new OperatorError(`expires must be in the future: ${text} has passed`, 2)
-  }
   return expires
 }
 
@@ -115,9 +114,8 @@ export async function rotateKey(sql: Sql, id: string, graceMs: number, actor: Ac
         and k.revoked_at is null
         and (k.expires_at is null or k.expires_at > clock_timestamp())`
     if (rights === undefined) throw new OperatorError(`the key ${key.id} has ended: create another one`)
-    if (rights.rotated_to !== null) {
+    if (rights.rotated_to !== null)
       throw new OperatorError(`the key ${key.id} was replaced by ${rights.rotated_to}: rotate that one`)
-    }
     const created = await insertKey(tx, key.org_id, rights, actor)
     await tx`
       update api_keys

@@ -29,9 +29,8 @@ const isUniqueViolation = (error: unknown) =>
 
 /** Makes an organization; its slug is lower-case letters, digits and inner hyphens, at most 63. Throws OperatorError. */
 export async function createOrganization(sql: Sql, wanted: NewOrganization, actor: Actor = SYSTEM) {
-  if (!SLUG.test(wanted.slug)) {
+  if (!SLUG.test(wanted.slug))
     throw new OperatorError('a slug is 1 to 63 of a-z, 0-9 and -, with a letter or digit at both ends', 2)
-  }
   const checked = { ...wanted, name: checkName(wanted.name), plan: checkPlan(wanted.plan) }
   try {
     return await sql.begin(async (tx) => {

@@ -20,9 +20,8 @@ const BARE_PLUS = /(?<=:\S+) (\d\d:\d\d)$/
 /** The position of a `cursor`; more digits than microseconds are rounded off. Throws VALIDATION_ERROR. */
 export function readCursor(cursor: string, direction: Position['direction']): Position {
   const text = cursor.replace(BARE_PLUS, '+$1')
-  if (!isInstant(text)) {
+  if (!isInstant(text))
     throw fieldError('cursor', 'must be a date, or a date and time, like 2026-01-31T12:34:56.789123Z')
-  }
   // no entry is older than 1970
   if (!isTime(text)) return { direction, at: '-infinity' }
   const at = microsOf(text)

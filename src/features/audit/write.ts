@@ -141,9 +141,8 @@ async function store(
   const rows = entries.map((entry) => {
     const { index, ...row } = entry
     const at = timesById.get(entry.id) ?? assigned.get(entry.id) ?? entry.at
-    if (at > LAST_MICROS) {
+    if (at > LAST_MICROS)
       throw fieldError(`records[${index}].created_at`, 'leaves no free microsecond behind it')
-    }
     return { ...row, at, given_at: givenTime(entry, stored.get(entry.id), at) }
   })
   await insertRows(tx, orgId, rows, { imported: true })

@@ -63,9 +63,8 @@ function readThresholds(text: string) {
   const [good = Number.NaN, medium = Number.NaN, ...more] = text.split(',').map((part) => {
     return /^\d{1,3}(\.\d{1,2})?$/.test(part.trim()) ? Number(part) : Number.NaN
   })
-  if (more.length > 0 || !(good <= 100 && medium < good)) {
+  if (more.length > 0 || !(good <= 100 && medium < good))
     throw refuse('badge thresholds must be two numbers up to 100, the greater first, as 80,50')
-  }
   return { good, medium }
 }
 

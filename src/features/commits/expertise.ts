@@ -58,9 +58,8 @@ function withoutAliases(
   addresses: ReadonlyMap<string, string>,
 ): FileHistory {
   const emailOf = (email: string) => addresses.get(email) ?? email
-  if (!authors.some(({ email }) => addresses.has(email))) {
+  if (!authors.some(({ email }) => addresses.has(email)))
     return { creator: creator === null ? null : emailOf(creator), authors }
-  }
   const merged = new Map<string, FileAuthors[number]>()
   for (const author of authors) {
     const email = emailOf(author.email)

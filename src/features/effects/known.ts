@@ -128,9 +128,8 @@ function alsoChanged(changes: readonly Change[]): Map<string, Set<string>> {
   const also = new Map<string, Set<string>>()
   const units = new Map<string, { id: string; at: number }[]>()
   for (const { id, change, adopted } of changes) {
-    for (const [unit, at] of adopted) {
+    for (const [unit, at] of adopted)
       if (at !== FROM_START) units.getOrInsertComputed(`${change.unit} ${unit}`, () => []).push({ id, at })
-    }
   }
   for (const own of units.values()) {
     own.sort((a, b) => a.at - b.at)

@@ -56,9 +56,8 @@ export async function wantedKey(writes: Sql, access: Access, body: NewKeyBody) {
   refuseMore(access, scopes)
   const owner = ownerOf(access)
   const member = memberKey == null ? owner : await memberAddress(writes, access.orgId, memberKey)
-  if (owner !== undefined && member !== owner) {
+  if (owner !== undefined && member !== owner)
     throw forbidden({ field: 'member', message: 'a developer makes keys for themselves only' })
-  }
   return { name, scopes, expires: expires_at ?? undefined, member }
 }
 

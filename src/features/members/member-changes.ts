@@ -81,9 +81,8 @@ export async function addMember(tx: ISql, orgId: string, changer: Changer, membe
   refuseForOwners(changer, member, 'role')
   // other members do not come in by it: that needs an invitation, or the identity provider, which says their role
   if (member.role === 'admin') refuseBeyond(changer, member.role)
-  if ((await findOwnAddress(tx, orgId, member.email)) !== undefined) {
+  if ((await findOwnAddress(tx, orgId, member.email)) !== undefined)
     throw fieldError('email', 'is the address of a member')
-  }
   const record: MemberRecord = { type: 'member', ...member, joined_at: now.toISOString() }
   const [{ id } = { id: '' }] = await namingFields(addMembers(tx, orgId, changer, [record], now))
   return await getMember(tx, orgId, id)
@@ -156,9 +155,8 @@ export async function changeMember(
   const { updated } = await namingFields(
     writeMembers(tx, orgId, [record], written.members, undefined, role !== undefined),
   )
-  if (aliases !== undefined) {
+  if (aliases !== undefined)
     await updatePartsOf(tx, orgId, await findKeysOf(tx, orgId, [id], written.addresses))
-  }
   const entry = { action: 'member.updated', details: { updated: 1, ids: [id] } }
   await recordEntries(tx, orgId, changer.actor, updated > 0 ? [entry] : [])
   // the month of the member's team, or of the member with more addresses, may now be above its limit
@@ -182,9 +180,8 @@ export async function removeWholeMember(tx: ISql, orgId: string, changer: Change
   const keysOfSessions = await findKeysOf(tx, orgId, [id], addresses)
   const member = await removeMember(tx, orgId, email)
   if (member === undefined) throw noMember()
-  if (role === 'owner' && !(await hasOwner(tx, orgId))) {
+  if (role === 'owner' && !(await hasOwner(tx, orgId)))
     throw fieldError('user_id', 'is the only owner: make another one first')
-  }
   await updatePartsOf(tx, orgId, keysOfSessions)
   const keys = await findKeysOfMember(tx, orgId, email)
   // before their ends: one of the keys or sessions may be that of the request

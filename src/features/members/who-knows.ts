@@ -6,9 +6,8 @@ import type { Expertise } from './team-model.ts'
 /** The authors of the files with their scores, as docs/scoring.md has them for a domain, the highest first. */
 export const authorsOf = (files: readonly StoredFile[]) => {
   const domain = createDomain()
-  for (const { creator, authors } of files) {
+  for (const { creator, authors } of files)
     if (authors.length > 0) domain.add({ creator, authors: authors.map((each) => ({ ...each, lastAt: '' })) })
-  }
   return domain.result().authors.toSorted((a, b) => b.score - a.score)
 }
 

@@ -78,9 +78,8 @@ export async function writeMembers(
   const changedIds = changed.map(({ id }) => id)
   await endInvitations(tx, orgId, changedIds)
   await noteGivenRoles(tx, orgId, givesRoles ? prepared.map(({ id }) => id) : changedIds, givesRoles)
-  if (demoted !== undefined && !(await hasOwner(tx, orgId))) {
+  if (demoted !== undefined && !(await hasOwner(tx, orgId)))
     throw fieldError(`records[${demoted}].role`, 'is the only owner: make another one first')
-  }
   const unchanged = result.unchanged + sentMembers.length - members.length
   return { ...result, unchanged, joined: rows.filter(({ email }) => !stored.has(email)) }
 }
@@ -180,19 +179,15 @@ function refuseForeignId(
   byId: ReadonlyMap<string, Member>,
   field: string,
 ): void {
-  if (record.id != null && record.id !== row.id) {
+  if (record.id != null && record.id !== row.id)
     throw fieldError(field, `this address already has the id ${row.id}`)
-  }
   const owner = byId.get(row.id)
-  if (owner !== undefined && owner.email !== row.email) {
-    throw fieldError(field, 'another address has this id')
-  }
+  if (owner !== undefined && owner.email !== row.email) throw fieldError(field, 'another address has this id')
 }
 
 function refuseOwnAddresses({ aliases }: MemberRecord, own: ReadonlySet<string>, field: string): void {
-  for (const [nth, alias] of aliases?.entries() ?? []) {
+  for (const [nth, alias] of aliases?.entries() ?? [])
     if (own.has(asciiLower(alias))) throw fieldError(`${field}[${nth}]`, 'is the address of a member')
-  }
 }
 
 const isSame = (a: Member, b: Member): boolean =>

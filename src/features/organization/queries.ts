@@ -122,9 +122,8 @@ export async function changeSettings(tx: ISql, orgId: string, actor: Actor, chan
   const { time_zone_pending: _waits, ...changed } = changedFields(before, after)
   if (secret !== null) changed.github_secret_set = true
   if (zone !== undefined) changed.time_zone = zone
-  if (Object.keys(changed).length > 0) {
+  if (Object.keys(changed).length > 0)
     await recordEntry(tx, orgId, actor, 'organization.updated', { ids: [orgId], ...changed })
-  }
   return after
 }
 
@@ -176,9 +175,7 @@ function changedLook(
   if (change?.thresholds === null) delete look.thresholds
   else if (change?.thresholds !== undefined) {
     const { good, medium } = { ...thresholds, ...change.thresholds }
-    if (medium >= good) {
-      throw fieldError('badges.thresholds.medium', 'must be less than good')
-    }
+    if (medium >= good) throw fieldError('badges.thresholds.medium', 'must be less than good')
     look.thresholds = [good, medium]
   }
   return look

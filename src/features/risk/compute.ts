@@ -218,9 +218,8 @@ async function findingsOfNames(
     const keys = new Map(
       names.slice(start, start + FILES_PER_STATEMENT).map((name) => [fileKeyOf(name), name]),
     )
-    for (const [key, findings] of await findingsIn(tx, orgId, project, [...keys.keys()])) {
+    for (const [key, findings] of await findingsIn(tx, orgId, project, [...keys.keys()]))
       byFile.set(keys.get(key) ?? '', findings)
-    }
   }
   return lists.map((list) => list.reduce((sum, name) => plus(sum, byFile.get(name)), NO_FINDINGS))
 }

@@ -165,12 +165,10 @@ const findStored = (sql: ISql, orgId: string, risks: readonly PreparedRisk[]): P
 }
 
 function refuseForeignId(risk: PreparedRisk, id: string, owner: string | undefined, field: string): void {
-  if (risk.id !== null && risk.id !== id) {
+  if (risk.id !== null && risk.id !== id)
     throw fieldError(field, `this pull request already has the id ${id}`)
-  }
-  if (owner !== undefined && owner !== pullRequestKeyOf(risk)) {
+  if (owner !== undefined && owner !== pullRequestKeyOf(risk))
     throw fieldError(field, 'another pull request has this id')
-  }
 }
 
 async function partsOf(

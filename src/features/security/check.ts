@@ -42,19 +42,8 @@ export const findingsOf = (sql: ISql, orgId: OrgId, details: Fragment) => sql`
 
 export const FINDING_COLUMNS = [
   ...['project', 'session_id', 'position', 'id', 'rule_id', 'category', 'severity', 'title', 'description'],
-  ...[
-    'file',
-    'file_key',
-    'line',
-    'turn_number',
-    'fingerprint',
-    'status',
-    'assignee',
-    'note',
-    'member',
-    'created_at',
-    'day',
-  ],
+  ...['file', 'file_key', 'line', 'turn_number', 'fingerprint', 'status', 'assignee', 'note'],
+  ...['member', 'created_at', 'day'],
 ]
 
 /** The open findings' files as `n`. */

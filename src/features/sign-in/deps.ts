@@ -36,9 +36,8 @@ export function sessionReader({ people, config }: Pick<AuthDeps, 'people' | 'con
   return async (request: Request): Promise<FoundSession> => {
     const token = cookieOf(request)
     const session = token === undefined ? undefined : await findSession(people, token)
-    if (token === undefined || session === undefined) {
+    if (token === undefined || session === undefined)
       throw new ApiError('UNAUTHORIZED', 'Sign in to approve a machine')
-    }
     if (request.method !== 'GET') refuseForged(request, token)
     return session
   }

@@ -78,9 +78,8 @@ export async function decideDevice(
 ): Promise<void> {
   const { id, orgId, memberId, role } = session
   await countCode(deps, session, client)
-  if (approve && !mayApprove(role)) {
+  if (approve && !mayApprove(role))
     throw new ApiError('FORBIDDEN', 'An auditor sends no sessions: a machine gets no key')
-  }
   const answer = { approved: approve, orgId, memberId, from: client.exact }
   await deps.inTurn(orgId, async (tx) => {
     const name = await answerDevice(tx, normalized(user_code), answer)

@@ -48,9 +48,8 @@ export async function signInByProvider(
   now: Date,
 ): Promise<string> {
   const organization = await findOrganization(people, oidc.organization)
-  if (organization === undefined) {
+  if (organization === undefined)
     throw new ApiError('BUSY', `OIDC_ORGANIZATION: there is no organization ${oidc.organization}`)
-  }
   const { id: orgId } = organization
   // a member who is added or changed makes it a change
   const admitted = await inTurn(orgId, (tx) => admit(tx, orgId, identity, oidc, client, now), 'note')

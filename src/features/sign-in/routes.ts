@@ -16,9 +16,8 @@ export const authRoutes = (given: Omit<AuthDeps, 'countTry'>) => {
   const { api, config } = deps
   const cookieOf = cookieReader(config)
   const refuseWithoutPasswords = () => {
-    if (!config.passwords) {
+    if (!config.passwords)
       throw new ApiError('FORBIDDEN', 'This server has no passwords: sign in by the identity provider')
-    }
   }
   const refuseForgedSignOut = (request: Request) => {
     const token = cookieOf(request)

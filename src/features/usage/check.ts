@@ -17,43 +17,14 @@ const PAGE = 500
 
 /** The columns that sessions with the same usage at other prices have alike: rows are summed by them. */
 const KEYS = [
-  ...[
-    'session_id',
-    'model',
-    'vendor',
-    'paid_by',
-    'day',
-    'utc_day',
-    'first_day',
-    'project',
-    'member',
-    'agent',
-    'branch',
-  ],
+  ...['session_id', 'model', 'vendor', 'paid_by', 'day', 'utc_day', 'first_day'],
+  ...['project', 'member', 'agent', 'branch'],
   ...['has_calls', 'created_at', 'ended_at', 'turns', 'quality_score', 'findings', 'session_cost'],
 ]
 const SUMMED = [
-  ...[
-    'is_main::integer',
-    'sessions',
-    'day_turns',
-    'main_turns',
-    'calls',
-    'prompts',
-    'tool_results',
-    'tool_errors',
-    'input',
-    'output',
-    'cache_read',
-  ],
-  ...[
-    'cache_creation',
-    'cache_creation_1h',
-    'unpriced_tokens',
-    'transcript_tokens',
-    'telemetry_tokens',
-    COSTS.join(' + '),
-  ],
+  ...['is_main::integer', 'sessions', 'day_turns', 'main_turns', 'calls', 'prompts'],
+  ...['tool_results', 'tool_errors', 'input', 'output', 'cache_read', 'cache_creation', 'cache_creation_1h'],
+  ...['unpriced_tokens', 'transcript_tokens', 'telemetry_tokens', COSTS.join(' + ')],
 ]
 
 /** The same of rows of session_facets. The bits of the facets that prices decide on are left out. */

@@ -1,18 +1,12 @@
 import type { ISql } from '../../database/client.ts'
 import { rollup } from '../../database/rollups.ts'
+import { COSTS } from './model.ts'
 
 /** Sums of what was spent, by column of session_usage and of its rollups. */
 const SPENT = [
   ...(['calls', 'prompts', 'tool_results', 'tool_errors'] as const),
   ...(['input', 'output', 'cache_read', 'cache_creation', 'cache_creation_1h'] as const),
-  ...([
-    'cost_input',
-    'cost_output',
-    'cost_cache_read',
-    'cost_cache_write_5m',
-    'cost_cache_write_1h',
-  ] as const),
-  'cost_other' as const,
+  ...COSTS,
 ]
 
 /** Work by week (from Monday, of the organization's zone): what effects of changes are measured from. */

@@ -38,9 +38,8 @@ export async function getCaller(
     left join api_keys k on k.org_id = o.org_id and k.id = ${keyId}
     left join members m on m.org_id = ${orgId} and (m.email = k.member_email or m.id = ${person?.userId ?? null})
     where o.org_id = ${orgId}`
-  if (row === undefined || (row.key ?? row.member) === null) {
+  if (row === undefined || (row.key ?? row.member) === null)
     throw new ApiError('UNAUTHORIZED', 'Missing or invalid API key')
-  }
   return {
     ...row,
     scopes,
