@@ -78,6 +78,21 @@ export async function findStoredResponse(
   }
 }
 
+/** Answers by `make` once: under the same key with its first answer. Needs the organization's lock. */
+export async function answerOnce<Answer>(
+  tx: ISql,
+  box: SecretBox,
+  orgId: string,
+  idempotency: Idempotency | undefined,
+  make: () => Promise<Answer>,
+): Promise<Answer> {
+  const first = await findStoredResponse(tx, box, orgId, idempotency)
+  if (first !== undefined) return JSON.parse(first) as Answer
+  const answer = await make()
+  await storeResponse(tx, box, orgId, idempotency, JSON.stringify(answer))
+  return answer
+}
+
 /** Stores the first response, encrypted since it contains a signing secret, in place of one that is too old. */
 export async function storeResponse(
   tx: ISql,

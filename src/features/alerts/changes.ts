@@ -4,7 +4,7 @@ import { fieldError } from '../../base/errors.ts'
 import { newId } from '../../base/ids.ts'
 import type { ISql } from '../../database/client.ts'
 import type { Change } from '../../http/queues/gate.ts'
-import { findStoredResponse, type Idempotency, storeResponse } from '../../webhooks/idempotency-queries.ts'
+import { answerOnce, type Idempotency } from '../../webhooks/idempotency-queries.ts'
 import { deleteEndpointRow } from '../../webhooks/queries.ts'
 import type { DestinationBody } from './destination-model.ts'
 import { checkDestinations, type DestinationDeps, endpointsOf, storeDestinations } from './destinations.ts'
@@ -65,9 +65,7 @@ export async function createRule<Kind extends RuleKind>(
 ): Promise<Shown> {
   const { define, destinations: given, enabled } = wantedOf(body, orgId)
   await checkDestinations(deps, given, [])
-  return await deps.inTurn(orgId, async (tx) => {
-    const first = await findStoredResponse(tx, deps.box, orgId, idempotency)
-    if (first !== undefined) return JSON.parse(first) as Shown
+  const add = async (tx: ISql) => {
     if ((await listRules(tx, orgId, kind)).length >= most) {
       const message = `an organization has at most ${most} ${kind}s; delete one first`
       throw fieldError('body', message)
@@ -79,9 +77,9 @@ export async function createRule<Kind extends RuleKind>(
     await putRule(tx, orgId, { id, kind, definition, enabled, states: {}, due_at })
     const rule = await getRule(tx, orgId, kind, id)
     await recordEntry(tx, orgId, actor, `${kind}.created`, detailsOf(rule))
-    await storeResponse(tx, deps.box, orgId, idempotency, JSON.stringify(show(rule)))
     return show(rule)
-  })
+  }
+  return await deps.inTurn(orgId, (tx) => answerOnce(tx, deps.box, orgId, idempotency, () => add(tx)))
 }
 
 /** Changes a rule, if anything differs. Throws NOT_FOUND and VALIDATION_ERROR. */

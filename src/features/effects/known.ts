@@ -191,12 +191,7 @@ function storedChange(
 }
 
 /** The last week, after the first one, in which a price changed at one of these instants. */
-const lastChange = (
-  instants: readonly string[],
-  zone: string,
-  first: number,
-  last: number,
-): number | undefined =>
+const lastChange = (instants: readonly string[], zone: string, first: number, last: number) =>
   instants
     .map((instant) => weekOf(dayOf(instant, zone)))
     .filter((week) => week > first && week <= last)

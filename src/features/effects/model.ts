@@ -13,7 +13,6 @@ import { choiceOf, DayRange, oneOf, oneOfOr, Paged, PageOf } from '../../http/qu
 export const TRAITS = [
   ...(['version', 'model', 'effort', 'mcp_server', 'skill', 'cache_lifetime', 'price'] as const),
 ]
-export type Trait = (typeof TRAITS)[number]
 export const RECORDED_KINDS = ['setting', 'file', 'training', 'other'] as const
 const KINDS = [...TRAITS, ...RECORDED_KINDS, 'assigned'] as const
 export const SOURCES = ['noticed', 'recorded', 'assigned'] as const

@@ -12,12 +12,7 @@ import type { ISql, Sql } from '../../database/client.ts'
 import type { ReadDeps, RouteDeps } from '../../http/api.ts'
 import { textOf } from '../../http/query.ts'
 import { fields } from '../../http/responses/csv.ts'
-import {
-  findStoredResponse,
-  IdempotencyHeader,
-  idempotencyOf,
-  storeResponse,
-} from '../../webhooks/idempotency-queries.ts'
+import { answerOnce, IdempotencyHeader, idempotencyOf } from '../../webhooks/idempotency-queries.ts'
 import type { SecretBox } from '../../webhooks/signing/secret-box.ts'
 import { findMemberIds } from '../usage/scope-queries.ts'
 import { addEffect, changeEffect, deleteEffect } from './changes.ts'
@@ -156,13 +151,11 @@ export function effectRoutes(deps: RouteDeps & { box: SecretBox }) {
       '/effects',
       async ({ body, headers, orgId, actor }) => {
         const idempotency = idempotencyOf(headers['idempotency-key'], body)
-        const id = await inTurn(orgId, async (tx) => {
-          const first = await findStoredResponse(tx, box, orgId, idempotency)
-          if (first !== undefined) return (JSON.parse(first) as { id: string }).id
-          const added = await addEffect(tx, orgId, actor, body, await todayOf(tx, orgId, now()))
-          await storeResponse(tx, box, orgId, idempotency, JSON.stringify({ id: added }))
-          return added
-        })
+        const { id } = await inTurn(orgId, (tx) =>
+          answerOnce(tx, box, orgId, idempotency, async () => ({
+            id: await addEffect(tx, orgId, actor, body, await todayOf(tx, orgId, now())),
+          })),
+        )
         return await read(orgId, (sql) => get(sql, orgId, id))
       },
       {

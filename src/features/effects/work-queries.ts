@@ -174,13 +174,7 @@ export async function readWork(sql: ISql, orgId: string, cuts: readonly number[]
 }
 
 /** The whole sessions of these members that begin on the days `from` to `to`. */
-export const readBegun = (
-  sql: ISql,
-  orgId: string,
-  ids: readonly string[],
-  from: string,
-  to: string,
-): Promise<WorkRow[]> =>
+export const readBegun = (sql: ISql, orgId: string, ids: readonly string[], from: string, to: string) =>
   readRows(
     sql,
     {

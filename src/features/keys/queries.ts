@@ -3,7 +3,7 @@ import { ApiError } from '../../base/errors.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
 import { readPage } from '../../database/rows.ts'
 import type { PageQuery } from '../../http/query.ts'
-import type { Key, KeyPage } from './model.ts'
+import type { Key } from './model.ts'
 
 /** `owner`: only the keys that are bound to the member with this address. */
 const fromKeys = (sql: ISql, orgId: string, owner: string | undefined): Fragment => sql`
@@ -26,12 +26,7 @@ const keyColumns = (sql: ISql, orgId: string) => sql`
   end as member`
 
 /** A page of the organization's keys, newest first. */
-export const listKeyPage = (
-  sql: ISql,
-  orgId: string,
-  query: PageQuery,
-  owner: string | undefined,
-): Promise<KeyPage> =>
+export const listKeyPage = (sql: ISql, orgId: string, query: PageQuery, owner: string | undefined) =>
   readPage<Key>(sql, query, {
     columns: keyColumns(sql, orgId),
     from: fromKeys(sql, orgId, owner),

@@ -17,12 +17,7 @@ const userOf = (sql: ISql, orgId: string): Fragment => sql`
   )`
 
 /** A page of the machines that send records, the one seen last first; with `onlyMember` of those that send theirs. */
-export const listMachines = (
-  sql: Sql,
-  orgId: string,
-  query: PageQuery,
-  onlyMember: VisibleMember | null,
-): Promise<MachinePage> =>
+export const listMachines = (sql: Sql, orgId: string, query: PageQuery, onlyMember: VisibleMember | null) =>
   readPage<MachinePage['data'][number]>(sql, query, {
     columns: sql`
       ${userOf(sql, orgId)} as member,

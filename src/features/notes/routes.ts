@@ -1,12 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import type { RouteDeps } from '../../http/api.ts'
-import {
-  findStoredResponse,
-  IdempotencyHeader,
-  idempotencyOf,
-  storeResponse,
-} from '../../webhooks/idempotency-queries.ts'
+import { answerOnce, IdempotencyHeader, idempotencyOf } from '../../webhooks/idempotency-queries.ts'
 import type { SecretBox } from '../../webhooks/signing/secret-box.ts'
 import { addNote, deleteNote } from './changes.ts'
 import { Note, NoteBody, NoteListQuery, NotePage } from './model.ts'
@@ -25,13 +20,9 @@ export const noteRoutes = ({ read, api, inTurn, box }: RouteDeps & { box: Secret
       '',
       ({ body, headers, orgId, actor }) => {
         const idempotency = idempotencyOf(headers['idempotency-key'], body)
-        return inTurn(orgId, async (tx) => {
-          const first = await findStoredResponse(tx, box, orgId, idempotency)
-          if (first !== undefined) return JSON.parse(first) as Note
-          const note = await addNote(tx, orgId, actor, body)
-          await storeResponse(tx, box, orgId, idempotency, JSON.stringify(note))
-          return note
-        })
+        return inTurn(orgId, (tx) =>
+          answerOnce(tx, box, orgId, idempotency, () => addNote(tx, orgId, actor, body)),
+        )
       },
       {
         ...{ scope: 'admin', headers: IdempotencyHeader, body: NoteBody, response: { 201: Note } },

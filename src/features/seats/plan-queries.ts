@@ -55,12 +55,7 @@ export async function listPlans(sql: Sql, orgId: string, query: PlanListQuery, {
 }
 
 /** All of them in the same order: `item`, as JSON. */
-export const allPlans = (
-  sql: Sql,
-  orgId: string,
-  query: PlanListQuery,
-  { hidesMembers }: Seen,
-): Fragment => sql`
+export const allPlans = (sql: Sql, orgId: string, query: PlanListQuery, { hidesMembers }: Seen) => sql`
   select ${itemOf(sql, hidesMembers)} as item
   ${matching(sql, orgId, query)}
   order by ${sql.unsafe(ORDER)}`

@@ -25,12 +25,7 @@ export const inSpans = (sql: ISql, spans: readonly SpanOrAll[], rows: Fragment):
     .reduce((all, more) => sql`${all} union all ${more}`)
 
 /** Rows `r` of session_rollups of these spans, of the projects that `ofProject` says. */
-export const projectSums = (
-  sql: ISql,
-  orgId: string,
-  spans: readonly Span[],
-  ofProject: Fragment,
-): Fragment =>
+export const projectSums = (sql: ISql, orgId: string, spans: readonly Span[], ofProject: Fragment) =>
   inSpans(
     sql,
     spans,

@@ -63,10 +63,7 @@ export async function withUsers(
 }
 
 /** Telemetry's sessions, each with the user that it is stored with. */
-const withStoredUsers = (
-  sessions: readonly PreparedSession[],
-  stored: ReadonlyMap<string, StoredUser>,
-): PreparedSession[] =>
+const withStoredUsers = (sessions: readonly PreparedSession[], stored: ReadonlyMap<string, StoredUser>) =>
   sessions.map((session) => {
     const row = stored.get(session.id)
     return row !== undefined && hasUser(row) ? withUser(session, row) : session
