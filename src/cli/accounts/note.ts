@@ -1,5 +1,4 @@
-import { addNote, deleteNote } from '../../features/notes/changes.ts'
-import { listNotes } from '../../features/notes/queries.ts'
+import { addNote, deleteNote, listNotes } from '../../features/notes/queries.ts'
 import type { CliCommand } from '../command/cli-command.ts'
 import { type Args, type Context, changeOrganization } from '../command/context.ts'
 import { printResult } from '../command/output.ts'

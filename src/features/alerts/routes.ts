@@ -16,11 +16,18 @@ import { IdempotencyHeader, idempotencyOf } from '../../webhooks/idempotency-que
 import { wakeWorker } from '../../webhooks/outbox/events.ts'
 import { redeliverOne } from '../../webhooks/outbox/redeliver.ts'
 import { createRule, deleteRule, type RuleDeps, type Rules, type Shown, updateRule } from './changes.ts'
-import { getRuleDelivery, listRuleDeliveries } from './delivery-queries.ts'
 import { RuleDelivery, RuleDeliveryDetail, RuleTest } from './destination-model.ts'
 import type { Clock } from './evaluate.ts'
 import { type At, type Notice, testRule } from './notice.ts'
-import { getRule, listRules, noRule, type Rule, type RuleKind } from './rule-queries.ts'
+import {
+  getRule,
+  getRuleDelivery,
+  listRuleDeliveries,
+  listRules,
+  noRule,
+  type Rule,
+  type RuleKind,
+} from './rule-queries.ts'
 
 export type RuleRouteDeps = RouteDeps & RuleDeps & RedeliveryDeps & { limitTests: TestLimit }
 

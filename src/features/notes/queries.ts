@@ -1,6 +1,8 @@
+import { type Actor, recordEntry } from '../../accounts/audit-log/append.ts'
 import { findLastChanges, NOTHING_WRITTEN } from '../../analysis/records/changes.ts'
 import type { SyncRecord } from '../../analysis/records/records.ts'
 import { ApiError } from '../../base/errors.ts'
+import { newId } from '../../base/ids.ts'
 import type { ISql } from '../../database/client.ts'
 import type { Renaming } from '../../database/rollups.ts'
 import { readPage, upsert } from '../../database/rows.ts'
@@ -16,13 +18,13 @@ interface NoteRow {
 
 const columns = (sql: ISql) => sql`n.id, n.day, n.text, n.project, n.team`
 
-export const noteOf = ({ project, team, ...note }: NoteRow): Note => ({
+const noteOf = ({ project, team, ...note }: NoteRow): Note => ({
   ...note,
   ...(project !== null && { project }),
   ...(team !== null && { team }),
 })
 
-export const rowOf = (id: string, { day, text, project, team }: NoteBody): NoteRow => ({
+const rowOf = (id: string, { day, text, project, team }: NoteBody): NoteRow => ({
   ...{ id, day, text, project: project ?? null, team: team ?? null },
 })
 
@@ -64,21 +66,10 @@ export async function listNotes(sql: ISql, orgId: string, filters: NoteFilters =
 }
 
 /** Inserts the notes, or replaces those with their ids. Needs the organization's lock. */
-export async function putNotes(tx: ISql, orgId: string, rows: readonly NoteRow[]): Promise<void> {
+async function putNotes(tx: ISql, orgId: string, rows: readonly NoteRow[]): Promise<void> {
   await upsert(tx, orgId, { table: 'notes', key: ['id'] }, rows, {
     ...({ id: 'text', day: 'date', text: 'text', project: 'text', team: 'text' } as const),
   })
-}
-
-/** Deletes a note, and returns it. Throws NOT_FOUND. */
-export async function deleteNoteRow(tx: ISql, orgId: string, id: string): Promise<Note> {
-  const [row] = await tx<NoteRow[]>`
-    delete from notes n
-    where n.org_id = ${orgId}
-      and n.id = ${id}
-    returning ${columns(tx)}`
-  if (row === undefined) throw new ApiError('NOT_FOUND', 'no such note')
-  return noteOf(row)
 }
 
 /** Writes the batch's note records. Needs the organization's lock. */
@@ -106,4 +97,26 @@ export async function renameInNotes(tx: ISql, orgId: string, { from, to }: Renam
     set project = ${to}
     where n.org_id = ${orgId}
       and n.project = ${from}`
+}
+
+const detailsOf = ({ id, text: _text, ...note }: Note) => ({ ids: [id], ...note })
+
+/** Adds a note. Needs the organization's lock. */
+export async function addNote(tx: ISql, orgId: string, actor: Actor, body: NoteBody): Promise<Note> {
+  const row = rowOf(newId('note'), body)
+  await putNotes(tx, orgId, [row])
+  const note = noteOf(row)
+  await recordEntry(tx, orgId, actor, 'note.created', detailsOf(note))
+  return note
+}
+
+/** Deletes a note. Throws NOT_FOUND. Needs the organization's lock. */
+export async function deleteNote(tx: ISql, orgId: string, actor: Actor, id: string): Promise<void> {
+  const [row] = await tx<NoteRow[]>`
+    delete from notes n
+    where n.org_id = ${orgId}
+      and n.id = ${id}
+    returning ${columns(tx)}`
+  if (row === undefined) throw new ApiError('NOT_FOUND', 'no such note')
+  await recordEntry(tx, orgId, actor, 'note.deleted', detailsOf(noteOf(row)))
 }

@@ -3,9 +3,8 @@ import { Elysia } from 'elysia'
 import type { RouteDeps } from '../../http/api.ts'
 import { answerOnce, IdempotencyHeader, idempotencyOf } from '../../webhooks/idempotency-queries.ts'
 import type { SecretBox } from '../../webhooks/signing/secret-box.ts'
-import { addNote, deleteNote } from './changes.ts'
 import { Note, NoteBody, NoteListQuery, NotePage } from './model.ts'
-import { listNotePage } from './queries.ts'
+import { addNote, deleteNote, listNotePage } from './queries.ts'
 
 export const noteRoutes = ({ read, api, inTurn, box }: RouteDeps & { box: SecretBox }) =>
   new Elysia({ prefix: '/notes', tags: ['Cost'] })

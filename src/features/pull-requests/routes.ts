@@ -16,7 +16,7 @@ import { bodyError, readRaw } from '../../http/body.ts'
 import type { SecretBox } from '../../webhooks/signing/secret-box.ts'
 import { verifySignature } from '../../webhooks/signing/signature.ts'
 import { findGithubSecret } from '../organization/queries.ts'
-import { keepEvent, type PullRequestEvent } from '../risk/event-queries.ts'
+import { keepEvent, type PullRequestEvent } from '../risk/store-write.ts'
 import { applyEvent } from '../risk/write.ts'
 import { updateShares } from '../usage/pull-request-write.ts'
 

@@ -7,7 +7,6 @@ import { beginCounting } from '../../database/rollups.ts'
 import { findCounted, recountPullRequests } from '../usage/outcome-rollup.ts'
 import { type Branch, findBranches, type PullRequestId } from '../usage/pull-request-write.ts'
 import { type ComputedRisk, computeComponents, withSecurity } from './compute.ts'
-import { findEvents, type PullRequestEvent } from './event-queries.ts'
 import {
   type Lifecycle,
   lifecycleAfter,
@@ -16,7 +15,14 @@ import {
   type RiskComponents,
 } from './prepare.ts'
 import { RISK_ROLLUP } from './rollup.ts'
-import { findRisks, type RiskRow, replaceCommits, upsertRisks } from './store-write.ts'
+import {
+  findEvents,
+  findRisks,
+  type PullRequestEvent,
+  type RiskRow,
+  replaceCommits,
+  upsertRisks,
+} from './store-write.ts'
 
 /** Results that were computed before the organization was locked. */
 export interface ComputedRisks {
