@@ -1,11 +1,10 @@
 import { isTime, normalizeTimestamp, TIME_PATTERN } from '../../base/dates.ts'
 import { OperatorError } from '../../base/errors.ts'
-import type { Plan } from '../../config.ts'
 import type { Fragment, ISql, Sql } from '../../database/client.ts'
 import { findOwnAddress } from '../../database/member-addresses.ts'
 import { inOrganization, lockOrganization } from '../../database/org-lock.ts'
 import { type Actor, recordEntry, SYSTEM } from '../audit-log/append.ts'
-import { checkName } from '../organizations/queries.ts'
+import { checkName, type FoundOrganization, foundColumns } from '../organizations/queries.ts'
 import { makeKey } from './form.ts'
 import type { ApiKey } from './rights.ts'
 import { SCOPES, type Scope } from './scopes.ts'
@@ -197,18 +196,11 @@ async function findRevocable(tx: ISql, id: string) {
 }
 
 /** A key as admission needs it. `expiresInMs` counts from the statement, by the database's clock; null: never. */
-export interface FoundKey {
+export interface FoundKey extends FoundOrganization {
   id: string
-  orgId: string
-  plan: Plan
   scopes: readonly Scope[]
   /** The key sends sessions of this member only; null: of any member. */
   memberEmail: string | null
-  /** Whether its organization shows members to keys with the scope team:read only. */
-  hideMembers: boolean
-  memberVisibility: 'all' | 'own'
-  zone: string
-  isZoneChanging: boolean
   hash: Uint8Array
   expiresInMs: number | null
 }
@@ -216,9 +208,8 @@ export interface FoundKey {
 /** Returns those of the keys with these ids that exist and are not revoked. */
 export async function findKeys(sql: Sql, ids: readonly string[]): Promise<FoundKey[]> {
   return await sql<FoundKey[]>`
-    select k.id, k.org_id as "orgId", o.plan, k.scopes, k.member_email as "memberEmail", k.key_hash as hash,
-      o.hide_members as "hideMembers", o.member_visibility as "memberVisibility",
-      o.time_zone as zone, o.time_zone_pending is not null as "isZoneChanging",
+    select k.id, k.scopes, k.member_email as "memberEmail", k.key_hash as hash,
+      ${foundColumns(sql)},
       (extract(epoch from k.expires_at - clock_timestamp()) * 1000)::float8 as "expiresInMs"
     from api_keys k
     join organizations o on o.org_id = k.org_id

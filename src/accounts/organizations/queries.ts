@@ -9,6 +9,22 @@ import type { Organization } from './model.ts'
 export const SLUG = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 const MAX_NAME_LENGTH = 200
 
+/** The organization of a key or session, as admission needs it. */
+export interface FoundOrganization {
+  orgId: string
+  plan: Plan
+  /** Whether it shows members to keys with the scope team:read only. */
+  hideMembers: boolean
+  memberVisibility: 'all' | 'own'
+  zone: string
+  isZoneChanging: boolean
+}
+
+/** The columns of a `FoundOrganization`, of `organizations o`. */
+export const foundColumns = (sql: Sql) => sql`
+  o.org_id as "orgId", o.plan, o.hide_members as "hideMembers", o.member_visibility as "memberVisibility",
+  o.time_zone as zone, o.time_zone_pending is not null as "isZoneChanging"`
+
 /** The name without spaces around it. Throws OperatorError (wrong usage) for one that cannot be kept. */
 export function checkName(name: string): string {
   const trimmed = name.trim()

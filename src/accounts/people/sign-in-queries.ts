@@ -1,6 +1,6 @@
 import type { Role } from '../../analysis/records/member.ts'
-import type { Plan } from '../../config.ts'
 import type { ISql, Sql } from '../../database/client.ts'
+import { type FoundOrganization, foundColumns } from '../organizations/queries.ts'
 import { hashToken, makeToken } from './tokens.ts'
 
 // Sessions of browsers: they start at a sign-in, and are looked up with each request.
@@ -10,27 +10,20 @@ const IDLE_S = 12 * 3600
 export const MAX_AGE_S = 7 * 24 * 3600
 
 /** A session as admission needs it. `expiresInMs` counts from the statement, by the database's clock. */
-export interface FoundSession {
+export interface FoundSession extends FoundOrganization {
   /** SHA-256 of the cookie in hexadecimal. */
   id: string
-  orgId: string
-  plan: Plan
   memberId: string
   email: string
   role: Role
-  hideMembers: boolean
-  memberVisibility: 'all' | 'own'
-  zone: string
-  isZoneChanging: boolean
   expiresInMs: number
 }
 
 /** Returns those of the sessions with these ids that have not ended, of members who are still there. */
 export async function findSessions(sql: Sql, ids: readonly string[]): Promise<FoundSession[]> {
   return await sql<FoundSession[]>`
-    select encode(b.token_hash, 'hex') as id, b.org_id as "orgId", o.plan, b.member_id as "memberId", m.email, m.role,
-      o.hide_members as "hideMembers", o.member_visibility as "memberVisibility",
-      o.time_zone as zone, o.time_zone_pending is not null as "isZoneChanging",
+    select encode(b.token_hash, 'hex') as id, b.member_id as "memberId", m.email, m.role,
+      ${foundColumns(sql)},
       (
         extract(epoch from least(
           b.last_used_at + ${IDLE_S} * interval '1 second',

@@ -161,15 +161,17 @@ async function readRows(
 /** The work of the weeks between each two of `cuts`, which are ascending, each under its first week. */
 export async function readWork(sql: ISql, orgId: string, cuts: readonly number[]): Promise<WorkRow[]> {
   const days = cuts.map((cut) => mondayOfWeek(Math.max(cut, FIRST_WEEK)))
-  const rows = await readRows(
-    sql,
-    { at: sql`width_bucket(r.week, ${days}::date[])`, sessions: 'r.sessions', quality: 'r.quality' },
-    sql`
-      from work_rollups r
-      where r.org_id = ${orgId}
-        and r.week >= ${days[0] ?? ''}
-        and r.week < ${days.at(-1) ?? ''}`,
-  )
+  const columns = {
+    at: sql`width_bucket(r.week, ${days}::date[])`,
+    sessions: 'r.sessions',
+    quality: 'r.quality',
+  }
+  const from = sql`
+    from work_rollups r
+    where r.org_id = ${orgId}
+      and r.week >= ${days[0] ?? ''}
+      and r.week < ${days.at(-1) ?? ''}`
+  const rows = await readRows(sql, columns, from)
   return rows.map((row) => ({ ...row, at: cuts[row.at - 1] ?? 0 }))
 }
 

@@ -203,14 +203,12 @@ const rowsIn = (
   { date_from, date_to, project }: HeatmapQuery,
   columns: string,
   condition = sql``,
-): Fragment =>
-  inSpans(
-    sql,
-    spansOf(date_from, date_to),
-    sql`
-      select ${sql.unsafe(columns)}
-      from ${sql(table)} r
-      where r.org_id = ${orgId}
-        ${project === undefined ? sql`` : sql`and r.project = ${project}`}
-        ${condition}`,
-  )
+): Fragment => {
+  const rows = sql`
+    select ${sql.unsafe(columns)}
+    from ${sql(table)} r
+    where r.org_id = ${orgId}
+      ${project === undefined ? sql`` : sql`and r.project = ${project}`}
+      ${condition}`
+  return inSpans(sql, spansOf(date_from, date_to), rows)
+}

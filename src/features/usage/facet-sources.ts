@@ -161,20 +161,18 @@ function facetSums(
   facet: Facet,
   buckets: Span['grain'] | undefined,
 ): Fragment {
-  return inSpans(
-    sql,
-    buckets === 'day' ? [daysOf(date_from, date_to)] : spansOf(date_from, date_to),
-    sql`
-      select
-        r.agent, r.bucket, r.value as facet,
-        ${sql.unsafe(filters[facet] === undefined ? 'r.main_sessions' : 'r.sessions as main_sessions')},
-        r.main_sessions as all_main, r.sessions, r.main_sessions as all_sessions, r.turns as main_turns, r.turns,
-        ${selected(sql, USED, (column) => `r.${column}`)}
-      from facet_rollups r
-      where r.org_id = ${orgId}
-        and r.facet = ${sql.unsafe(`'${facet}'`)}
-        ${agent === undefined ? sql`` : sql`and r.agent = ${agent}`}`,
-  )
+  const spans = buckets === 'day' ? [daysOf(date_from, date_to)] : spansOf(date_from, date_to)
+  const rows = sql`
+    select
+      r.agent, r.bucket, r.value as facet,
+      ${sql.unsafe(filters[facet] === undefined ? 'r.main_sessions' : 'r.sessions as main_sessions')},
+      r.main_sessions as all_main, r.sessions, r.main_sessions as all_sessions, r.turns as main_turns, r.turns,
+      ${selected(sql, USED, (column) => `r.${column}`)}
+    from facet_rollups r
+    where r.org_id = ${orgId}
+      and r.facet = ${sql.unsafe(`'${facet}'`)}
+      ${agent === undefined ? sql`` : sql`and r.agent = ${agent}`}`
+  return inSpans(sql, spans, rows)
 }
 
 const isByModel = ({ model }: UsageFilters, columns: readonly Dimension[]): boolean =>

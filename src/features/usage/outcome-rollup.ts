@@ -148,22 +148,17 @@ export async function movePullRequests(tx: ISql, orgId: string, move: () => Prom
 
 /** Moves the parts of sessions in pull requests, with their sums, to the days of their sessions. Needs the organization's lock. */
 export async function moveParts(tx: ISql, orgId: string): Promise<void> {
-  const counts = (day: 'p' | 's') =>
-    countsOf(
-      tx,
-      OUTCOME_ROLLUP,
-      sessionFacts(
-        tx,
-        tx`
-          select p.part, p.project, p.member, p.agent, ${tx(day)}.day
-          from pr_sessions p
-          join sessions s
-            on s.org_id = ${orgId}
-            and s.id = p.session_id
-          where p.org_id = ${orgId}
-            and p.day <> s.day`,
-      ),
-    )
+  const counts = (day: 'p' | 's') => {
+    const parts = tx`
+      select p.part, p.project, p.member, p.agent, ${tx(day)}.day
+      from pr_sessions p
+      join sessions s
+        on s.org_id = ${orgId}
+        and s.id = p.session_id
+      where p.org_id = ${orgId}
+        and p.day <> s.day`
+    return countsOf(tx, OUTCOME_ROLLUP, sessionFacts(tx, parts))
+  }
   await addDifference(tx, orgId, OUTCOME_ROLLUP, { before: counts('p'), after: counts('s') })
   await tx`
     update pr_sessions p

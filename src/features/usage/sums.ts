@@ -25,18 +25,16 @@ export const inSpans = (sql: ISql, spans: readonly SpanOrAll[], rows: Fragment):
     .reduce((all, more) => sql`${all} union all ${more}`)
 
 /** Rows `r` of session_rollups of these spans, of the projects that `ofProject` says. */
-export const projectSums = (sql: ISql, orgId: string, spans: readonly Span[], ofProject: Fragment) =>
-  inSpans(
-    sql,
-    spans,
-    sql`
-      select
-        r.project, r.grain, r.bucket, r.sessions, r.quality_sum, r.quality_min, r.quality_max, r.security_sum,
-        r.security_min, r.security_max
-      from session_rollups r
-      where r.org_id = ${orgId}
-        and r.project ${ofProject}`,
-  )
+export function projectSums(sql: ISql, orgId: string, spans: readonly Span[], ofProject: Fragment) {
+  const rows = sql`
+    select
+      r.project, r.grain, r.bucket, r.sessions, r.quality_sum, r.quality_min, r.quality_max, r.security_sum,
+      r.security_min, r.security_max
+    from session_rollups r
+    where r.org_id = ${orgId}
+      and r.project ${ofProject}`
+  return inSpans(sql, spans, rows)
+}
 
 /**
  * Rows `r` of session_rollups that cover a range, for buckets of this length: days, or whole months with days at the range's

@@ -6,6 +6,7 @@ import { counting } from '../../database/rollups.ts'
 import { deleteOfSessions } from '../../database/rows.ts'
 import { TICKET_ROLLUP } from './rollup.ts'
 import { findTickets, insertTickets, readTexts } from './ticket-write.ts'
+import { listWaiting } from './walk.ts'
 
 // Finds in the background the tickets of sessions that wait for it (ticket_waiting). A step that is killed has changed nothing;
 // of two instances at the same sessions the second one changes nothing.
@@ -20,7 +21,7 @@ export async function findWaitingTickets(sql: Sql, log: Log): Promise<void> {
   const until = performance.now() + BEGIN_MS
   try {
     while (performance.now() < until) {
-      const orgIds = await listWaiting(sql)
+      const orgIds = await listWaiting(sql, 'ticket_waiting')
       const orgId = orgIds[Math.floor(Math.random() * orgIds.length)]
       if (orgId === undefined) return
       await step(sql, orgId)
@@ -28,16 +29,6 @@ export async function findWaitingTickets(sql: Sql, log: Log): Promise<void> {
   } catch (error) {
     log.rarely('warn', 'tickets wait; trying again', { error: messageOf(error) })
   }
-}
-
-async function listWaiting(sql: Sql): Promise<string[]> {
-  const rows = await sql<{ org_id: string }[]>`
-    select o.org_id
-    from organizations o
-    where o.deleted_at is null
-      and o.org_id in (select w.org_id from ticket_waiting w)
-    order by o.org_id`
-  return rows.map(({ org_id }) => org_id)
 }
 
 /** The texts are searched without the organization's lock, so that syncs do not wait. */

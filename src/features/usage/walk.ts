@@ -23,31 +23,35 @@ const PAGE = 500
 
 type DetailedSession = SessionRow & Pick<UsedSession, 'detail'>
 
+const detailed = (sql: ISql, orgId: string, condition: Fragment) => sql<DetailedSession[]>`
+  select ${storedColumns(sql)}, d.detail
+  from sessions s
+  join session_details d
+    on d.org_id = ${orgId}
+    and d.session_id = s.id
+  where s.org_id = ${orgId}
+    ${condition}
+  order by s.id`
+
 /** The sessions with ids after one and up to another, in their order, some at a time. */
 export const readSessions = (
   sql: ISql,
   orgId: string,
   size: number,
   { after = '', through }: { after?: string; through?: string | undefined } = {},
-): AsyncGenerator<DetailedSession[]> =>
-  pagesOf(
+): AsyncGenerator<DetailedSession[]> => {
+  const upTo = through === undefined ? sql`` : sql`and s.id <= ${through}`
+  // twice the same: a merge join would read the details of all sessions before
+  const page = (id: string) => detailed(sql, orgId, sql`and s.id > ${id} and d.session_id > ${id} ${upTo}`)
+  return pagesOf(
     size,
     { id: after },
     async ({ id }) =>
       await sql<DetailedSession[]>`
-        select ${storedColumns(sql)}, d.detail
-        from sessions s
-        join session_details d
-          on d.org_id = ${orgId}
-          and d.session_id = s.id
-        where s.org_id = ${orgId}
-          and s.id > ${id}
-          -- the same again: a merge join would read the details of all sessions before
-          and d.session_id > ${id}
-          ${through === undefined ? sql`` : sql`and s.id <= ${through}`}
-        order by s.id
-        limit ${size}`,
+      ${page(id)}
+      limit ${size}`,
   )
+}
 
 /** The last session that a walk has divided; undefined where all are. */
 export async function findWalked(sql: ISql, orgId: string): Promise<string | undefined> {
@@ -58,13 +62,13 @@ export async function findWalked(sql: ISql, orgId: string): Promise<string | und
   return row?.session_id
 }
 
-/** The organizations with sessions that are not divided yet. */
-export async function listWalks(sql: Sql): Promise<string[]> {
+/** The organizations with sessions that are not divided yet, or whose tickets wait. */
+export async function listWaiting(sql: Sql, table: 'usage_walks' | 'ticket_waiting'): Promise<string[]> {
   const rows = await sql<{ org_id: string }[]>`
     select o.org_id
     from organizations o
     where o.deleted_at is null
-      and o.org_id in (select w.org_id from usage_walks w)
+      and o.org_id in (select w.org_id from ${sql(table)} w)
     order by o.org_id`
   return rows.map(({ org_id }) => org_id)
 }
@@ -91,7 +95,7 @@ export async function findMovedAt(sql: Sql, orgId: string): Promise<Date | undef
 /** The number of sessions that walks have to divide, and of all sessions of their organizations. */
 export async function countWalks(sql: Sql): Promise<{ left: number; all: number }> {
   let [left, all] = [0, 0]
-  for (const orgId of await listWalks(sql)) {
+  for (const orgId of await listWaiting(sql, 'usage_walks')) {
     const [row] = await sql<{ left: number; all: number }[]>`
       select count(*) filter (where s.id > w.session_id)::integer as left, count(*)::integer as all
       from usage_walks w
@@ -191,15 +195,7 @@ export async function moveUsage(tx: ISql, orgId: string, pricer: Pricer, before:
       and u.nth = f.nth`
   for (let start = 0; start < others.length; start += PAGE) {
     const ids = others.slice(start, start + PAGE)
-    const stored = await tx<DetailedSession[]>`
-      select ${storedColumns(tx)}, d.detail
-      from sessions s
-      join session_details d
-        on d.org_id = ${orgId}
-        and d.session_id = s.id
-      where s.org_id = ${orgId}
-        and s.id = any(${ids}::text[])
-      order by s.id`
+    const stored = await detailed(tx, orgId, tx`and s.id = any(${ids}::text[])`)
     await deleteOfSessions(tx, orgId, ids, 'session_usage', 'session_facets')
     await insertUsage(tx, orgId, await usageOfAll(tx, orgId, { sessions: stored.map(usedOf), pricer }))
   }

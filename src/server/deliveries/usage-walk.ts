@@ -5,7 +5,7 @@ import type { ISql, Sql } from '../../database/client.ts'
 import { inOrganization } from '../../database/org-lock.ts'
 import { storeStates } from '../../features/alerts/evaluate-due.ts'
 import { noteExceededBudgets } from '../../features/budgets/alert-write.ts'
-import { divideNext, endWalk, listWalks } from '../../features/usage/walk.ts'
+import { divideNext, endWalk, listWaiting } from '../../features/usage/walk.ts'
 
 // Divides by day, in the background, the sessions that were stored before usage was by day. After each step the sums are those of
 // the usage. No alert is looked at before an organization's last step, which tells nothing of what has moved to another day.
@@ -25,7 +25,7 @@ export async function walkUsage(
 ): Promise<void> {
   const until = performance.now() + beginMs
   try {
-    for (const orgId of await listWalks(sql)) {
+    for (const orgId of await listWaiting(sql, 'usage_walks')) {
       let isAll = false
       do isAll = await step(sql, orgId, await pricer(), now)
       while (!isAll && performance.now() < until)
