@@ -16,7 +16,7 @@ const choice = (label: string, ...values: string[]): FilterField => ({
   values: values.map((value) => [value, value.replaceAll('_', ' ')] as const),
 })
 
-/** What agents write on calls. */
+/** Agents write these on calls. */
 export const FACETS = {
   version: { label: 'Version' },
   effort: { label: 'Effort' },
