@@ -1,3 +1,5 @@
+// Starts a thread, and another one when it ends or is silent.
+
 import type { Log } from './log.ts'
 import { withTimeout } from './timeout.ts'
 

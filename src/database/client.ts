@@ -1,3 +1,5 @@
+// Connects to PostgreSQL, with the driver's options and types.
+
 import { readFileSync } from 'node:fs'
 import { Socket } from 'node:net'
 import type { ConnectionOptions } from 'node:tls'

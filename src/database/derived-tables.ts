@@ -1,3 +1,5 @@
+// Computes sums again from the sessions, and finds rows that differ: for `doctor`.
+
 import type { Fragment, ISql, Sql } from './client.ts'
 
 /** The id of an organization: a value, or the column of a statement that reads several. */
@@ -5,8 +7,8 @@ export type OrgId = string | Fragment
 
 /**
  * A table of sums, or rollup. Lists and charts over a year read some rollup rows instead of every session: a row has the
- * count and the sums of one day or month (UTC), by project, member or another key. The transaction that changes a session
- * also adds the difference to its rollup rows. `doctor` computes the rows from the sessions and compares them.
+ * count and the sums of one day or month (of the organization's zone), by project, member or another key. The transaction
+ * that changes a session also adds the difference to its rollup rows. `doctor` computes the rows again and compares them.
  */
 export interface DerivedTable {
   name: string

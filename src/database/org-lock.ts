@@ -1,3 +1,5 @@
+// The lock of an organization's writes, and the version of its data.
+
 import { ApiError } from '../base/errors.ts'
 import type { ISql, Sql } from './client.ts'
 import { refuseNewerSchema } from './newer-schema.ts'

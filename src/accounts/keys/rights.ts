@@ -1,3 +1,5 @@
+// Says what each scope and role allows, and who may give which.
+
 import type { Role } from '../../analysis/records/member.ts'
 import { SCOPE_TABLE, SCOPES, type Scope } from './scopes.ts'
 

@@ -1,3 +1,5 @@
+// Finds who sends a request, by key or browser session, and what they may see.
+
 import type { Role } from '../../analysis/records/member.ts'
 import type { Log } from '../../base/log.ts'
 import type { Plan } from '../../config.ts'

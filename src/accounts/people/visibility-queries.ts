@@ -1,3 +1,5 @@
+// Reads a member's role, and whether the member sees the figures of others.
+
 import type { Role } from '../../analysis/records/member.ts'
 import type { Sql } from '../../database/client.ts'
 import { memberAddresses } from '../../database/member-addresses.ts'

@@ -1,11 +1,11 @@
+// Reads the limits and the plan that an agent's account file states. It holds more, also what is secret: nothing else is taken.
+
 import { basename } from 'node:path'
 import type { LimitRecord } from '../records/plan.ts'
 import { agentOf, FORMATS } from './format-list.ts'
 import { isObject } from './transcript/json.ts'
 import { jsonAt } from './transcript/json-lines.ts'
 import { limitRecords } from './transcript/limits.ts'
-
-// Files of agents with what an account may use. They hold more, also what is secret: nothing else is taken from them.
 
 const formatOf = (path: string) => FORMATS.find(({ account }) => account?.name === basename(path))
 

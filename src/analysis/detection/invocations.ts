@@ -1,3 +1,5 @@
+// Parses command lines into the programs that they run, for rules of dangerous actions.
+
 import { parseShell, type ShellCommand, type Word } from './shell.ts'
 
 /** A program that a command line runs, without wrappers such as `sudo`, `env` and `xargs`. */

@@ -1,3 +1,5 @@
+// Prepares a text for the search of all rules.
+
 import { joinedWords, type LongWord } from './long-words.ts'
 
 /** A text in the forms in which it is searched for what rules need. They are valid until the next text is. */

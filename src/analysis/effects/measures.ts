@@ -1,3 +1,5 @@
+// The measures by which the effect of a change is estimated.
+
 import { SUM, type Sums, valueAt } from './sums.ts'
 
 /** A measure is a mean: `total` divided by `of`. */

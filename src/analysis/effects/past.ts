@@ -1,3 +1,5 @@
+// Compares a change that all made in one week with earlier dates.
+
 import { BEFORE, type Dated, differenceAt, type Interval } from './compare.ts'
 import { studentQuantile } from './student.ts'
 import type { Unit } from './sums.ts'

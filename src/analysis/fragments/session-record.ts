@@ -1,3 +1,5 @@
+// Composes the record of a session from its parts.
+
 import { compareText, cut, makeStorable } from '../../base/text.ts'
 import type { CallFragment, SessionFragments, TurnFragment } from '../records/fragments.ts'
 import {

@@ -1,3 +1,5 @@
+// Leaves each call once where transcripts, telemetry and copies tell of it.
+
 import { compareText } from '../../base/text.ts'
 import { fragmentId, noParts, type SessionFragments, type TurnFragment } from '../records/fragments.ts'
 import type { Origin } from '../records/session.ts'

@@ -1,3 +1,5 @@
+// Prices the turns of a session's parts.
+
 import type { ModelTotal, SessionFragments, TurnFragment } from '../records/fragments.ts'
 import { allTokens, type Tokens } from '../records/session.ts'
 import { type Pricer, tieredName, WEB_SEARCH_COST } from '../scoring/prices.ts'

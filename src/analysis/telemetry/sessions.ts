@@ -1,3 +1,5 @@
+// Divides observations of telemetry into sessions and days.
+
 import { sessionIdOf } from '../../base/ids.ts'
 import { mergeFragments } from '../fragments/merge.ts'
 import { type CallFragment, noParts, type SessionFragments, type TurnFragment } from '../records/fragments.ts'

@@ -1,3 +1,5 @@
+// Sums the calls of a session by day, model and price, before they become facts.
+
 import { MONEY_DECIMALS, scaled } from '../../base/decimals.ts'
 import { PRICED_KINDS, WEB_SEARCH_COST } from '../scoring/prices.ts'
 import {

@@ -1,3 +1,5 @@
+// Counts in threads what the main thread publishes as metrics.
+
 import type { TallyCounts, ThreadMeter } from '../supervise.ts'
 import type { Counter, Registry } from './registry.ts'
 

@@ -1,3 +1,5 @@
+// `owner create`, and links by which members sign in.
+
 import { createInvitation, invitationUrl } from '../../accounts/people/invitation-queries.ts'
 import type { Sql } from '../../database/client.ts'
 import { findOwnAddress } from '../../database/member-addresses.ts'

@@ -1,3 +1,5 @@
+// Finds whose sessions a command sends.
+
 import { existsSync } from 'node:fs'
 import { OperatorError } from '../../base/errors.ts'
 import { type Environment, homeOf } from './folders.ts'

@@ -1,3 +1,5 @@
+// Gives commands their settings, log, database and organization.
+
 import { type Command, Option } from 'commander'
 import type { Actor } from '../../accounts/audit-log/append.ts'
 import { noSpaceError, OperatorError } from '../../base/errors.ts'

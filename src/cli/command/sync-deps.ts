@@ -1,3 +1,5 @@
+// Makes what commands need that write records to the local database.
+
 import { loadPricer, type Pricer } from '../../analysis/scoring/prices.ts'
 import { once } from '../../base/memoize.ts'
 import type { Config } from '../../config.ts'

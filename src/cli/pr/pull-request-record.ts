@@ -1,3 +1,5 @@
+// Makes the record of a pull request from git.
+
 import { emailOf } from '../../analysis/agents/git/git.ts'
 import { diffFiles } from '../../analysis/agents/git/git-log.ts'
 import { createRepositoryFinder, nameOfRemote } from '../../analysis/agents/git/project-name.ts'
@@ -6,8 +8,6 @@ import type { PrRiskRecord } from '../../analysis/records/risk.ts'
 import { messageOf, OperatorError } from '../../base/errors.ts'
 import { shellWord } from '../../base/text.ts'
 import type { DescribedPullRequest } from './pull-request.ts'
-
-// The changed files of a pull request, as git has them.
 
 const MAX_FILES = 10_000
 const MAX_COMMITS = 1_000

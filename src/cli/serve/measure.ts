@@ -1,3 +1,5 @@
+// Metrics of backups and disks of a server.
+
 import type { Registry } from '../../base/metrics/registry.ts'
 import type { Config } from '../../config.ts'
 import { backupFolderOf, findFailure, listBackups } from '../../database/backup/folder.ts'

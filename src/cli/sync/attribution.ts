@@ -1,3 +1,5 @@
+// Finds the commits that have lines of the sessions that a sync reads.
+
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import {

@@ -1,3 +1,5 @@
+// Notices which files changed since the last look.
+
 import type { Dirent } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'

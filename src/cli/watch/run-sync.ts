@@ -1,3 +1,5 @@
+// Runs `sync` in a process of its own, for `watch`.
+
 import type { ServerOptions } from '../client/server.ts'
 import { runSelf } from '../command/run-self.ts'
 

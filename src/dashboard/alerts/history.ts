@@ -1,3 +1,5 @@
+// Reads the days before, to show when an alert would have fired.
+
 import { WINDOWS_BEFORE, windowAt } from '../../features/alerts/evaluate.ts'
 import type { Watched } from '../../features/alerts/model.ts'
 import type { CostTrend } from '../../features/cost/model.ts'

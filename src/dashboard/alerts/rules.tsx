@@ -1,3 +1,5 @@
+// The parts that the pages of alerts and of digests share.
+
 import type { ComponentChildren, ComponentType } from 'preact'
 import { useState } from 'preact/hooks'
 import type { RuleTest } from '../../features/alerts/destination-model.ts'

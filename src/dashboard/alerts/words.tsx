@@ -1,11 +1,11 @@
+// The fields of who is told, and texts of alerts, digests and their messages.
+
 import type { Destination } from '../../features/alerts/destination-model.ts'
 import type { Line, Message } from '../../features/alerts/message.ts'
 import type { Alert, Metric, Watched } from '../../features/alerts/model.ts'
 import { formatDollars, formatNumber } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
 import { type Fields, Input } from '../parts/form.tsx'
-
-// Alerts, digests and their messages in words.
 
 const LABELS = {
   slack: 'Slack: addresses of incoming webhooks',

@@ -1,3 +1,5 @@
+// The days of the overview: yesterday, the month, each day of the range.
+
 import type { CostTrend } from '../../features/cost/model.ts'
 import { PeriodChart } from '../charts/period-chart.tsx'
 import { addDays, monthOf, periodsOf, type Range, today } from '../client/days.ts'

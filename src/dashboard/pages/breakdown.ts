@@ -1,3 +1,5 @@
+// Reads the breakdown of cost for charts: keys, colours, periods.
+
 import type { Breakdown } from '../../features/cost/breakdown-model.ts'
 import type { FirstDays } from '../../features/cost/first-days-model.ts'
 import type { Series } from '../charts/period-chart.tsx'

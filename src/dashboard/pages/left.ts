@@ -1,3 +1,5 @@
+// Sentences on what is left of budgets and limits.
+
 import type { Attention } from '../../features/attention/model.ts'
 import { monthOf, today } from '../client/days.ts'
 import { formatDollars, formatMonth, formatPercent, localTime } from '../client/format.ts'

@@ -1,3 +1,5 @@
+// Sentences on cost, its budget and its change.
+
 import type { Range } from '../client/days.ts'
 import {
   capital,

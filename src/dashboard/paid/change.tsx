@@ -1,3 +1,5 @@
+// The page of one change of how the organization works, and its effect.
+
 import { useState } from 'preact/hooks'
 import type { Effect } from '../../features/effects/model.ts'
 import { saidChange, saidRange, saidVerdict } from '../../features/effects/said.ts'

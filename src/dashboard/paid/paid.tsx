@@ -1,3 +1,5 @@
+// The page of changes and what each made of cost: whether it paid.
+
 import { useState } from 'preact/hooks'
 import type { Effect } from '../../features/effects/model.ts'
 import {

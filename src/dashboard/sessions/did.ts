@@ -1,3 +1,5 @@
+// Sentences on what a session did, and what would raise its score.
+
 import type { QualityMetadata, SessionDetail } from '../../features/sessions/model.ts'
 import { capital, countOf, formatDuration, formatWhole } from '../client/format.ts'
 

@@ -1,3 +1,5 @@
+// Makes a database by filling it, for `restore`: it appears only when it is complete.
+
 import { existsSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { OperatorError } from '../../base/errors.ts'

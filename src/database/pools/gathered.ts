@@ -1,3 +1,5 @@
+// Joins look-ups of many requests into one statement.
+
 /** Batching window: a statement waits so long at most, while each turn of the event loop brings further requests. */
 const MAX_GATHERING_MS = 1
 

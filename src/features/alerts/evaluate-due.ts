@@ -1,3 +1,5 @@
+// Evaluates an organization's alerts and digests that are due, and sends what they find.
+
 import { findZone } from '../../accounts/organizations/zone-queries.ts'
 import { dayOf, hourOf } from '../../base/dates.ts'
 import type { ISql } from '../../database/client.ts'
@@ -7,8 +9,6 @@ import { evaluate } from './evaluate.ts'
 import { type At, alertNotice, digestNotice, send } from './notice.ts'
 import { claimRules, type Rule, settleRules } from './rule-queries.ts'
 import { readValues } from './value-queries.ts'
-
-// One look at the rules of an organization.
 
 const isAlert = (rule: Rule): rule is Rule<'alert'> => rule.kind === 'alert'
 const isDigest = (rule: Rule): rule is Rule<'digest'> => rule.kind === 'digest'

@@ -1,3 +1,5 @@
+// Finds budgets that a batch exceeded, for their events.
+
 import { monthOf } from '../../base/dates.ts'
 import { MONEY_DECIMALS, unitsOf, unscaled } from '../../base/decimals.ts'
 import type { ISql } from '../../database/client.ts'

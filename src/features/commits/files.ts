@@ -1,3 +1,5 @@
+// Keeps the history of each file: who changed it, and how often.
+
 import type { ISql } from '../../database/client.ts'
 import { deleteItems, distinctIds, filesOfCommits, historyOfFiles, type ItemId, idTable } from './item-ids.ts'
 

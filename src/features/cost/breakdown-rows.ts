@@ -1,3 +1,5 @@
+// Makes items of a breakdown from its rows: dollars from micro-dollars.
+
 import { dollarsOf, roundedQuotient, unscaled } from '../../base/decimals.ts'
 import { COSTS } from '../usage/model.ts'
 import type { Breakdown, BreakdownItem } from './breakdown-model.ts'

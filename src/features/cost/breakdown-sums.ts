@@ -1,3 +1,5 @@
+// Sums usage by the keys of a breakdown.
+
 import type { Facet } from '../../analysis/usage/model.ts'
 import type { Span } from '../../base/dates.ts'
 import type { Fragment, Sql } from '../../database/client.ts'

@@ -1,3 +1,5 @@
+// Finds what changed in how the organization works, from calls and from what people recorded.
+
 import { findZone } from '../../accounts/organizations/zone-queries.ts'
 import {
   FROM_START,

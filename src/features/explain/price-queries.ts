@@ -1,3 +1,5 @@
+// Reads usage by model and price, for the explanation of a change of cost.
+
 import { daysOf, type Span, shortSpansOf } from '../../base/dates.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
 import { facetOf, shareTexts } from '../usage/facet-sources.ts'

@@ -1,3 +1,5 @@
+// Reads what explains a change of cost: sums before and after, first uses, budgets.
+
 import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
 import { monthOf } from '../../base/dates.ts'
 import type { Fragment, Sql } from '../../database/client.ts'

@@ -1,3 +1,5 @@
+// Names the people who know a file, with their scores.
+
 import { createDomain, directoryOf } from '../../analysis/scoring/ownership.ts'
 import type { Sql } from '../../database/client.ts'
 import { findFiles, findNamed, findPeople, type StoredFile } from './file-queries.ts'

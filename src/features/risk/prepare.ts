@@ -1,3 +1,5 @@
+// Checks the record of a pull request, and puts it in its stored form.
+
 import { type CommitFile, plainPath } from '../../analysis/records/commit.ts'
 import type { PrRiskRecord, RiskContributions, State } from '../../analysis/records/risk.ts'
 import { COMPONENTS, type Component, scoreField } from '../../analysis/records/risk.ts'

@@ -1,3 +1,5 @@
+// Stores the windows of limits that agents observed.
+
 import { findZone } from '../../accounts/organizations/zone-queries.ts'
 import { NOTHING_WRITTEN } from '../../analysis/records/changes.ts'
 import type { SyncRecord } from '../../analysis/records/records.ts'

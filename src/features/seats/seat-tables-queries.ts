@@ -1,3 +1,5 @@
+// The tables that a list of seats is read from: plans of the range, with the use of each.
+
 import { addDays, dayOf } from '../../base/dates.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
 import { memberOf } from '../../database/member-addresses.ts'

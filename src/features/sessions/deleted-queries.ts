@@ -1,3 +1,5 @@
+// Remembers deleted sessions, and reads the texts of stored ones for erasure.
+
 import { DAY_MS, dateOf } from '../../base/dates.ts'
 import type { ISql } from '../../database/client.ts'
 import { deleteFrom, deleteOfSessions, unnest } from '../../database/rows.ts'

@@ -1,3 +1,5 @@
+// Writes the rows of sessions and of their details, without sums.
+
 import { findZone } from '../../accounts/organizations/zone-queries.ts'
 import type { SessionRecord } from '../../analysis/records/session.ts'
 import { dayOf } from '../../base/dates.ts'

@@ -1,3 +1,5 @@
+// Reads stored sessions with which those that are sent are compared.
+
 import type { Origin } from '../../analysis/records/session.ts'
 import type { ISql } from '../../database/client.ts'
 import { type SessionRow, storedColumns } from '../usage/write.ts'

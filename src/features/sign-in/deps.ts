@@ -1,3 +1,5 @@
+// Dependencies of the routes of signing in, and checks that they share.
+
 import { cookieReader } from '../../accounts/people/cookies.ts'
 import { type FoundSession, findSession } from '../../accounts/people/sign-in-queries.ts'
 import { csrfTokenOf } from '../../accounts/people/tokens.ts'

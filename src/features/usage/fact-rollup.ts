@@ -1,3 +1,5 @@
+// Makes the sums of commits and pull requests, by which outcomes are read.
+
 import type { Fragment, ISql } from '../../database/client.ts'
 import type { OrgId } from '../../database/derived-tables.ts'
 import { type Rollup, rollup } from '../../database/rollups.ts'

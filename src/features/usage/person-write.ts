@@ -1,3 +1,5 @@
+// Moves usage to another person when members join, change their addresses or leave.
+
 import type { Fragment, ISql } from '../../database/client.ts'
 import { memberAddresses, personOf } from '../../database/member-addresses.ts'
 import { counting, moveRows, type Renaming } from '../../database/rollups.ts'

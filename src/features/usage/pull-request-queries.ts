@@ -1,3 +1,5 @@
+// Divides sessions among the pull requests that they belong to.
+
 import type { Fragment, ISql } from '../../database/client.ts'
 import type { OrgId } from '../../database/derived-tables.ts'
 import { memberAddresses } from '../../database/member-addresses.ts'

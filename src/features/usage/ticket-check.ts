@@ -1,3 +1,5 @@
+// Compares the tickets of sessions with their texts, for `doctor`.
+
 import type { ISql } from '../../database/client.ts'
 import type { ProgramTable } from '../../database/derived-tables.ts'
 import { findTickets, readAllTexts, writeAllTickets } from './ticket-write.ts'

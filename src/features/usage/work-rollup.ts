@@ -1,3 +1,5 @@
+// Declares the sums by week from which effects of changes are measured.
+
 import type { ISql } from '../../database/client.ts'
 import { rollup } from '../../database/rollups.ts'
 import { COSTS } from './model.ts'

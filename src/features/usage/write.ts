@@ -1,3 +1,5 @@
+// Keeps the usage of sessions by day, and all sums of it.
+
 import { findZone } from '../../accounts/organizations/zone-queries.ts'
 import type { Coverage } from '../../analysis/fragments/telemetry.ts'
 import type { Pricer } from '../../analysis/scoring/prices.ts'

@@ -1,3 +1,5 @@
+// Writes the inbox of telemetry to sessions.
+
 import { SYSTEM } from '../../accounts/audit-log/append.ts'
 import { mergeFragments } from '../../analysis/fragments/merge.ts'
 import type { SessionFragments } from '../../analysis/records/fragments.ts'
@@ -14,8 +16,6 @@ import { createPlaces } from '../../http/queues/places.ts'
 import { findLeft, InboxChanged, type InboxSession, listSessions, readInbox } from '../sync/inbox-write.ts'
 import { type SyncDeps, storeBatch } from '../sync/write.ts'
 import type { Intake } from './messages.ts'
-
-// Writes the inbox of telemetry to sessions.
 
 export interface DrainDeps extends SyncDeps {
   /** Told of a drain that failed, whose rows are found again by `findLeft`, and of telemetry that is dropped. */

@@ -1,3 +1,5 @@
+// Divides records into batches, and leaves out those that are refused.
+
 import type { RecordCounts } from '../../analysis/records/changes.ts'
 import type { SyncRecord } from '../../analysis/records/records.ts'
 import type { Pricer } from '../../analysis/scoring/prices.ts'

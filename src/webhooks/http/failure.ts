@@ -1,3 +1,5 @@
+// Says what a failed attempt means, by its status or error.
+
 import { closeSync, openSync } from 'node:fs'
 import { isIPv6 } from 'node:net'
 import { codeOf } from '../../base/errors.ts'

@@ -1,3 +1,5 @@
+// Cancels and fails deliveries that are not sent any more.
+
 import { inBatches, sumOf } from '../../base/batches.ts'
 import type { Log } from '../../base/log.ts'
 import type { Fragment, ISql, Sql } from '../../database/client.ts'

@@ -1,3 +1,5 @@
+// Reads how many deliveries wait, for metrics and `doctor`.
+
 import type { ISql, Sql } from '../../database/client.ts'
 import type { DerivedTable, OrgId } from '../../database/derived-tables.ts'
 import { dueDeliveries, FAILING_AFTER } from './claim.ts'

@@ -1,3 +1,5 @@
+// Runs the worker's thread from the main thread.
+
 import type { Counter, Registry } from '../../base/metrics/registry.ts'
 import { type SupervisorOptions, superviseThread, type TallyCounts } from '../../base/supervise.ts'
 import type { Config } from '../../config.ts'

@@ -1,3 +1,5 @@
+// Joins the files of a commit with the edits of agents that may have written its lines.
+
 import { lineKeys } from '../git/effective-lines.ts'
 import type { LoggedCommit, LoggedFile } from '../git/parse-log.ts'
 import type { Blobs } from '../git/read-blobs.ts'

@@ -1,3 +1,5 @@
+// Keeps what agents wrote on this machine, for commits that come later.
+
 import { once } from '../../../base/memoize.ts'
 import { compareText } from '../../../base/text.ts'
 import { firstAtLeast } from '../../scoring/sorted.ts'

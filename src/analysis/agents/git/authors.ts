@@ -1,3 +1,5 @@
+// Lists the authors of a repository's commits, with their addresses.
+
 import { asciiLower } from '../../../base/text.ts'
 import { type Git, runGit } from './run-git.ts'
 

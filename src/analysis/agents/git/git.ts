@@ -1,3 +1,5 @@
+// Reads commits of repositories as records.
+
 import { realpath } from 'node:fs/promises'
 import { basename, resolve } from 'node:path'
 import { OperatorError } from '../../../base/errors.ts'

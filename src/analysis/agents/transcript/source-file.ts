@@ -1,3 +1,5 @@
+// The state in which readers of all formats collect what a file of a session says.
+
 import { largerTotals } from '../../fragments/totals.ts'
 import type { ModelTotal } from '../../records/fragments.ts'
 import { picodollarsOf } from '../../scoring/prices.ts'

@@ -1,3 +1,5 @@
+// Finds the project, repository and branch of a session from its folder.
+
 import { type FindRepository, nameOfRemote } from '../git/project-name.ts'
 import { folderName, isPartOf, pathsIn } from './paths.ts'
 import { byFirstUse, type Transcript } from './transcript.ts'

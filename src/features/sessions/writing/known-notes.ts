@@ -1,3 +1,5 @@
+// Keeps what is known of calls where an older client sends a session without it.
+
 import {
   CALL_NOTE_NAMES,
   type CallNotes,
