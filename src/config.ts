@@ -1,3 +1,5 @@
+// The settings: variable, flag, help and parser of each.
+
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { messageOf, OperatorError } from './base/errors.ts'
@@ -19,8 +21,6 @@ import {
   oneOf,
   type Parser,
 } from './base/setting-parsers.ts'
-
-// The settings: variable, flag, help and parser of each.
 
 /** The plans, from the smallest. */
 export const PLANS = ['cloud_pro', 'cloud_team', 'cloud_enterprise'] as const

@@ -1,3 +1,5 @@
+// The command line: its commands, its help and its errors.
+
 import type { EventEmitter } from 'node:events'
 import { type Command, CommanderError } from 'commander'
 import { OperatorError } from '../base/errors.ts'
@@ -29,8 +31,6 @@ import { addServers } from './serve/commands.ts'
 import { addService } from './service/commands.ts'
 import { addWatch } from './watch/commands.ts'
 import { addWebhooks } from './webhook/commands.ts'
-
-// The command line: its commands, its help and its errors.
 
 const EXAMPLES = `Examples:
   cloud-analytics demo                                   a server with six months of sample data

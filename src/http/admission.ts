@@ -1,3 +1,7 @@
+// Every request below /v1 is admitted once, before it is routed: its key is looked up and it is counted, so
+// that a 404 carries the limit's headers too. A route that needs a key calls `accessOf`, which throws 401,
+// 429 or 503.
+
 import { KEY_LENGTH, type ParsedKey, parseKey } from '../accounts/keys/form.ts'
 import { type Access, createCallers, type LookUp } from '../accounts/people/callers.ts'
 import { cookieReader } from '../accounts/people/cookies.ts'
@@ -10,10 +14,6 @@ import type { SchemaState } from '../database/newer-schema.ts'
 import { clientOf, createAddressLimiter, type Server } from './address-limit.ts'
 import { createLimiter, type Decision, decisionAt } from './rate-limit.ts'
 import { leaseRequests, type WindowName } from './rate-windows.ts'
-
-// Every request below /v1 is admitted once, before it is routed: its key is looked up and it is counted, so
-// that a 404 carries the limit's headers too. A route that needs a key calls `accessOf`, which throws 401,
-// 429 or 503.
 
 /** Two headers arrive joined by a comma, which no key contains. */
 const BEARER = /^bearer +([!-~]+)$/i

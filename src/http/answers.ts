@@ -1,3 +1,5 @@
+// The one place where responses are made, of what handlers return: text, ETag, 304, compression, Link and Location.
+
 import { Elysia, ElysiaCustomStatusResponse } from 'elysia'
 import { JsonText, type PagePosition } from '../base/json-text.ts'
 import { decodePart } from '../base/text.ts'
@@ -12,8 +14,6 @@ import {
   streamOf,
 } from './responses/response.ts'
 import type { ResponseCache } from './responses/response-cache.ts'
-
-// The one place where responses are made, of what handlers return: text, ETag, 304, compression, Link and Location.
 
 /** The metrics count a request that matches no route under this name. */
 const NO_ROUTE = 'none'

@@ -1,3 +1,5 @@
+// The one place where what was thrown becomes a body: by Elysia, TypeBox, the readers, the features or the database.
+
 import type { TSchema } from '@sinclair/typebox'
 import type { TypeCheck } from '@sinclair/typebox/compiler'
 import { type AnyElysia, Elysia, NotFoundError, ParseError, ValidationError } from 'elysia'
@@ -16,8 +18,6 @@ import { isConnectionError, isDiskFull } from '../database/connection-errors.ts'
 import { context, pathOf } from './context.ts'
 import { answerOf, HttpError } from './failure.ts'
 import type { ErrorBody } from './query.ts'
-
-// The one place where what was thrown becomes a body: by Elysia, TypeBox, the readers, the features or the database.
 
 /** An operator has to free space first. */
 const DISK_FULL_RETRY_S = 60

@@ -1,3 +1,6 @@
+// Schemas that the features' models and routes share. Files with SQL import models, so nothing here may
+// import Elysia.
+
 import {
   Kind,
   type Static,
@@ -13,9 +16,6 @@ import { isDate } from '../base/dates.ts'
 import type { JsonText } from '../base/json-text.ts'
 import { decodePart } from '../base/text.ts'
 import { CODES } from './failure.ts'
-
-// Schemas that the features' models and routes share. Files with SQL import models, so nothing here may
-// import Elysia.
 
 const MAX_PAGE = 1_000_000_000
 export const MAX_PER_PAGE = 100

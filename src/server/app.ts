@@ -1,3 +1,5 @@
+// The app: every plugin and route.
+
 import { type AnyElysia, Elysia } from 'elysia'
 import { findKeys } from '../accounts/keys/queries.ts'
 import { findVersions, findVersionsBySlug } from '../accounts/organizations/queries.ts'
@@ -72,8 +74,6 @@ import { syncRoutes } from './intake/routes.ts'
 import { telemetryRoutes } from './intake/telemetry-routes.ts'
 import { dashboard } from './pages.ts'
 import { serverRoutes } from './server-route.ts'
-
-// The app: every plugin and route.
 
 export interface AppDeps {
   /** Connections for reads, `config.databasePool` of them. */

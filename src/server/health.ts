@@ -1,3 +1,5 @@
+// `/health`, `/ready` and `/live`.
+
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import type { LookUp } from '../accounts/people/callers.ts'
@@ -8,8 +10,6 @@ import { holdsDatabase } from '../database/embedded/embedded-server.ts'
 import type { SchemaState } from '../database/newer-schema.ts'
 import { createPing } from '../database/pools/ping.ts'
 import type { ResponseHeaders } from '../http/responses/response.ts'
-
-// `/health`, `/ready` and `/live`.
 
 const PING_LIMITS = { limitMs: 2_000, giveUpMs: 10_000 }
 

@@ -1,3 +1,5 @@
+// The dashboard: one page, its script, its style sheet and its icon, all of this server.
+
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { component } from '../analysis/records/fields.ts'
@@ -12,8 +14,6 @@ import {
   type StaticFile,
   textFile,
 } from '../http/static-files.ts'
-
-// The dashboard: one page, its script, its style sheet and its icon, all of this server.
 
 /** Nothing inline, nothing of other servers, no frame around it. */
 const POLICY =

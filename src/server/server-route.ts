@@ -1,3 +1,5 @@
+// The route of what an operator asks of a server.
+
 import { statSync } from 'node:fs'
 import { Elysia } from 'elysia'
 import { listOrganizations } from '../accounts/organizations/queries.ts'
@@ -8,8 +10,6 @@ import { spaceOf } from '../database/disk.ts'
 import { ServerState } from '../features/whoami/server-model.ts'
 import type { RouteDeps } from '../http/api.ts'
 import { readDatabaseBytes } from './metrics/queries.ts'
-
-// The route of what an operator asks of a server.
 
 /** Answers keep their ETag while little is written: free space changes with every block. */
 const UNIT = 100_000_000

@@ -1,3 +1,6 @@
+// Changes of endpoints. Each is one transaction under the organization's lock, with an entry in the audit
+// log.
+
 import { randomBytes } from 'node:crypto'
 import { type Actor, recordEntries } from '../accounts/audit-log/append.ts'
 import { validationError } from '../base/errors.ts'
@@ -19,9 +22,6 @@ import {
 } from './queries.ts'
 import type { SecretBox } from './signing/secret-box.ts'
 import { lockSecretKey } from './signing/secret-key-queries.ts'
-
-// Changes of endpoints. Each is one transaction under the organization's lock, with an entry in the audit
-// log.
 
 const SECRET_BYTES = 32
 const HINT_LENGTH = 4

@@ -1,3 +1,6 @@
+// Inserts into the audit log and deletes from it. Code that changes the organization's data calls `recordEntries` in the
+// same transaction. Every function here needs the organization's lock.
+
 import { inBatches, sumOf } from '../../base/batches.ts'
 import { microsOf, TIME_PATTERN_US, timestampOf } from '../../base/dates.ts'
 import { ApiError } from '../../base/errors.ts'
@@ -7,9 +10,6 @@ import { inOrganization } from '../../database/org-lock.ts'
 import { counting } from '../../database/rollups.ts'
 import { deleteFrom, unnest } from '../../database/rows.ts'
 import { AUDIT_ROLLUP } from './rollup.ts'
-
-// Inserts into the audit log and deletes from it. Code that changes the organization's data calls `recordEntries` in the
-// same transaction. Every function here needs the organization's lock.
 
 /** Names the author of a change: `key_<id>` for an API key, `cli:<name>` for somebody at the command line. */
 export interface Actor {

@@ -1,3 +1,5 @@
+// Finds the files with sessions below the given paths, and groups those that must be read together.
+
 import { type Dirent, realpathSync, type Stats } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { extname, join, resolve } from 'node:path'
@@ -11,8 +13,6 @@ import { type KnownFile, type Look, lookAt, lookAtFolder, statsOf } from './know
 import { useDatabase } from './transcript/database.ts'
 import { bytesOf } from './transcript/file-bytes.ts'
 import { copyText } from './transcript/json.ts'
-
-// Finds the files with sessions below the given paths, and groups those that must be read together.
 
 /** A file before it is read. Its session id may be that of its folder. */
 export interface Source extends HeadFacts {

@@ -1,3 +1,5 @@
+// Reads the files of all agents: groups them by session, and gives the record of each session.
+
 import { stat } from 'node:fs/promises'
 import { messageOf } from '../../base/errors.ts'
 import { sessionIdOf } from '../../base/ids.ts'
@@ -26,8 +28,6 @@ import { type StartedSession, startedSessions } from './transcript/sub-agents.ts
 import type { Transcript } from './transcript/transcript.ts'
 import type { Turn } from './transcript/transcript-model.ts'
 import { type ProjectFrom, workspaceOf } from './transcript/workspace.ts'
-
-// Reads the files of all agents: groups them by session, and gives the record of each session.
 
 export interface ReadOptions {
   project?: string | undefined

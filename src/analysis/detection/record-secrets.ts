@@ -1,3 +1,5 @@
+// Masks the secrets in records, and makes findings of them.
+
 import type { FindingRecord } from '../records/finding.ts'
 import type { SyncRecord } from '../records/records.ts'
 import {
@@ -10,8 +12,6 @@ import {
   secretFinding,
   withOmittedCount,
 } from './secrets.ts'
-
-// Masks the secrets in records, and makes findings of them.
 
 export interface CleanRecord<Record extends SyncRecord = SyncRecord> {
   record: Record

@@ -1,3 +1,6 @@
+// Merges parts of one session. Each function gives the same result for its arguments in any order and grouping, and for the
+// same argument twice, so that it does not matter which file, laptop or time a part comes from.
+
 import { compareText } from '../../base/text.ts'
 import {
   type CallFragment,
@@ -11,9 +14,6 @@ import {
 import { CALL_NOTE_NAMES, type CallNotes, notesOf, SESSION_NOTE_NAMES } from '../records/session.ts'
 import { originOf } from './telemetry.ts'
 import { largerTotals } from './totals.ts'
-
-// Merges parts of one session. Each function gives the same result for its arguments in any order and grouping, and for the
-// same argument twice, so that it does not matter which file, laptop or time a part comes from.
 
 const MAX_PULL_REQUESTS = 100
 const MAX_TITLE = 10_000

@@ -1,3 +1,6 @@
+// Describes a value that does not match its schema, in the words of every message of a bad request: "must be …", "is
+// required", "is not a known field". A form is shown by an example.
+
 import { Kind, type Static, type TSchema, TypeGuard, TypeRegistry } from '@sinclair/typebox'
 import {
   type TypeCheck,
@@ -9,9 +12,6 @@ import {
 import { type FieldProblem, MAX_PROBLEMS, validationError } from '../../base/errors.ts'
 import { MAX_PATH_BYTES } from './commit.ts'
 import './formats.ts'
-
-// Describes a value that does not match its schema, in the words of every message of a bad request: "must be …", "is
-// required", "is not a known field". A form is shown by an example.
 
 /** Describes a text of each format. */
 const FORMATS: Record<string, string> = {

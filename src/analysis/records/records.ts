@@ -1,3 +1,6 @@
+// The records of POST /v1/sync. Every optional field may also be null, so that what `export` writes (the session
+// detail, nulls included) is a record again.
+
 import type { Static } from '@sinclair/typebox'
 import { AuditRecord, ReportRecord } from './audit.ts'
 import { BudgetRecord } from './budget.ts'
@@ -8,9 +11,6 @@ import { NoteRecord } from './note.ts'
 import { LimitRecord, PlanRecord } from './plan.ts'
 import { PrRiskRecord } from './risk.ts'
 import { SessionRecord } from './session.ts'
-
-// The records of POST /v1/sync. Every optional field may also be null, so that what `export` writes (the session
-// detail, nulls included) is a record again.
 
 /** Every kind of record that sync takes, by its `type`. */
 export const RECORD_SCHEMAS = {

@@ -1,3 +1,5 @@
+// The record of a session, as sync sends it.
+
 import { type Static, Type } from '@sinclair/typebox'
 import type { FieldProblem } from '../../base/errors.ts'
 import {
@@ -14,8 +16,6 @@ import {
   Timestamp,
 } from './fields.ts'
 import { SecurityRecord } from './finding.ts'
-
-// The record of a session, as sync sends it.
 
 /** Characters of the packed parts of a session. */
 export const MAX_PARTS = 4 * 1024 * 1024

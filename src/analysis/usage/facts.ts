@@ -1,3 +1,5 @@
+// Divides a session into its use of each day, model and price.
+
 import { largestRemainder } from '../scoring/largest-remainder.ts'
 import type { Pricer } from '../scoring/prices.ts'
 import { addCall, addResults, byKind, type Cell, createCells, noResults, type Part, sumOf } from './cells.ts'
@@ -12,8 +14,6 @@ import {
   vendorOf,
 } from './model.ts'
 import { addTurns, dividedParts, isNoted, markFirsts, partOf, tierFacetOf, valuesOf } from './parts.ts'
-
-// Divides a session into its use of each day, model and price.
 
 type Days = Pick<FactKey, 'day' | 'utc_day'>
 type DayTurns = Days & { turns: number; byValues: Map<string, { values: string[]; turns: number }> }

@@ -1,3 +1,6 @@
+// Keeps what this machine sent, and what the servers answered, for each server and organization. All of it may be lost: then
+// everything is sent again, which changes nothing at a server.
+
 import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { StoredCommit, StoredRepository } from '../../analysis/agents/attribution/attribute.ts'
@@ -10,9 +13,6 @@ import type { SkippedSession } from '../../features/sessions/deleted-queries.ts'
 import { printMessage } from '../command/output.ts'
 import { formerIds, takeFormerStates } from './former-states.ts'
 import { Damaged, KINDS, openDatabase, type Run, SENT, type StateDatabase } from './state-database.ts'
-
-// Keeps what this machine sent, and what the servers answered, for each server and organization. All of it may be lost: then
-// everything is sent again, which changes nothing at a server.
 
 export interface StateOfSession {
   /** The hash of the record's text. */

@@ -1,3 +1,5 @@
+// Reads a file of records, and writes them in batches.
+
 import { createReadStream, existsSync, statSync } from 'node:fs'
 import { counted } from '../../analysis/agents/transcript/file-bytes.ts'
 import { beyondLimits, parseJson } from '../../analysis/agents/transcript/json.ts'
@@ -14,8 +16,6 @@ import { type Args, type Context, withOrganization } from '../command/context.ts
 import { printMessage, printResult } from '../command/output.ts'
 import { startProgress } from '../command/progress.ts'
 import { syncDepsOf } from '../command/sync-deps.ts'
-
-// Reads a file of records, and writes them in batches.
 
 /** A file is read in pieces of this size. */
 const CHUNK = 1024 * 1024

@@ -1,3 +1,5 @@
+// `effects add` and `effects arm`.
+
 import { findZone } from '../../accounts/organizations/zone-queries.ts'
 import { refuseUnlessValid } from '../../analysis/records/problems.ts'
 import { dayOf } from '../../base/dates.ts'
@@ -8,8 +10,6 @@ import { askOk } from '../client/key-owner.ts'
 import { getServer, type OrgOptions, type ServerOptions, serverUnlessOrg } from '../client/server.ts'
 import { type Args, type Context, changeOrganization } from '../command/context.ts'
 import { parseVisible, printResult, printText } from '../command/output.ts'
-
-// `effects add` and `effects arm`.
 
 const LISTS = ['members', 'projects'] as const
 type AddOptions = OrgOptions & { [Field in (typeof LISTS)[number]]?: string } & Record<

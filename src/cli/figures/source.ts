@@ -1,3 +1,5 @@
+// The figures are from the API of a server, or from its routes on the local database.
+
 import type { TObject } from '@sinclair/typebox'
 import { findZone } from '../../accounts/organizations/zone-queries.ts'
 import type { Access } from '../../accounts/people/callers.ts'
@@ -14,8 +16,6 @@ import { type Context, withOrganization } from '../command/context.ts'
 import { parseVisible, printText } from '../command/output.ts'
 import { type Screen, screenOf } from '../command/table.ts'
 import { flagOf, type Parameters, parametersOf, rangeOf, useTimeZone, withRange } from './options.ts'
-
-// The figures are from the API of a server, or from its routes on the local database.
 
 export interface Source {
   /** The body of `GET /v1<url>`. Throws OperatorError for what the route refuses, with the names of the flags. */

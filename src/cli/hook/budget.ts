@@ -1,3 +1,7 @@
+// The hook before a prompt: says on standard output when a budget is nearly used, and refuses the prompt beyond it where the
+// organization wants that. It answers from a copy of the budgets, and is never in the way: without an answer of the server
+// the prompt goes through.
+
 import { basename } from 'node:path'
 import { createRepositoryFinder } from '../../analysis/agents/git/project-name.ts'
 import { readJsonFile } from '../../base/json-file.ts'
@@ -9,10 +13,6 @@ import { writePrivate } from '../client/private-file.ts'
 import { budgetsPath } from '../client/state-files.ts'
 import { parseVisible } from '../command/output.ts'
 import { startSelf } from '../command/run-self.ts'
-
-// The hook before a prompt: says on standard output when a budget is nearly used, and refuses the prompt beyond it where the
-// organization wants that. It answers from a copy of the budgets, and is never in the way: without an answer of the server
-// the prompt goes through.
 
 /** A copy is used alone until it is so old, and together with a short question up to the second age. */
 const FRESH_MS = 60_000

@@ -1,3 +1,6 @@
+// The hooks in the settings of agents: one sends sessions of Claude Code when one of them has ended, one asks for budgets before
+// a prompt. They are added and taken out without a change of anything else.
+
 import { existsSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { applyEdits, type Edit } from 'jsonc-parser'
@@ -15,9 +18,6 @@ import { printMessage, printResult } from '../command/output.ts'
 import { programWords } from '../command/program-words.ts'
 import { AGENTS, type HookedAgent } from './agents.ts'
 import { addHook, checkSettings, findHook, groupOf, type Hook, removeHooks } from './settings-hook.ts'
-
-// The hooks in the settings of agents: one sends sessions of Claude Code when one of them has ended, one asks for budgets before
-// a prompt. They are added and taken out without a change of anything else.
 
 /** The record of the hook that sends sessions. */
 export const SYNC_RECORD = 'hook-claude-code.json'

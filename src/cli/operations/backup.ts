@@ -1,3 +1,5 @@
+// Makes a backup, of a running server too.
+
 import { setPriority } from 'node:os'
 import { OperatorError } from '../../base/errors.ts'
 import { VERSION } from '../../base/version.ts'
@@ -12,8 +14,6 @@ import { findSecretKey, loadSecretKey } from '../../webhooks/signing/secret-key.
 import type { Args, Context } from '../command/context.ts'
 import { printMessage, printResult } from '../command/output.ts'
 import { startProgress } from '../command/progress.ts'
-
-// Makes a backup, of a running server too.
 
 /** A server on the same machine goes first, since its requests must not wait. */
 const NICENESS = 10

@@ -1,3 +1,5 @@
+// Runs the checks of data and server, and prints what they find.
+
 import { messageOf, OperatorError } from '../../base/errors.ts'
 import type { Config } from '../../config.ts'
 import { placeOf } from '../../database/connect-check.ts'
@@ -11,8 +13,6 @@ import { printResult } from '../command/output.ts'
 import { startProgress } from '../command/progress.ts'
 import { pricerOf } from '../command/sync-deps.ts'
 import { fetchHealth, serverUrl, whyOther } from './health.ts'
-
-// Runs the checks of data and server, and prints what they find.
 
 /** Longer than a scrape takes at most. */
 const METRICS_TIMEOUT_MS = 6_000

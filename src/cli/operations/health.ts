@@ -1,3 +1,5 @@
+// `health`: asks a server how it is.
+
 import { OperatorError } from '../../base/errors.ts'
 import { identifyDatabase, placeOf } from '../../database/connect-check.ts'
 import { hasExternalNote } from '../../database/embedded/external-note.ts'
@@ -7,8 +9,6 @@ import { localUrl } from '../../http/listen.ts'
 import { fetchAnswer } from '../client/answer.ts'
 import type { Context } from '../command/context.ts'
 import { printResult } from '../command/output.ts'
-
-// `health`: asks a server how it is.
 
 const TIMEOUT_MS = 5_000
 

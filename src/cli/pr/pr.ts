@@ -1,3 +1,5 @@
+// `pr`: the risk and cost of a pull request.
+
 import { appendFileSync } from 'node:fs'
 import type { PrRiskRecord } from '../../analysis/records/risk.ts'
 import { messageOf, OperatorError } from '../../base/errors.ts'
@@ -11,8 +13,6 @@ import { putComment } from './comment.ts'
 import { markdownOf } from './markdown.ts'
 import { describedPullRequest, type PullRequestFlags } from './pull-request.ts'
 import { recordOf } from './pull-request-record.ts'
-
-// `pr`: the risk and cost of a pull request.
 
 interface PullRequestOptions extends ServerOptions, PullRequestFlags {
   failOn?: 'high' | 'critical'

@@ -1,3 +1,5 @@
+// Makes backups at an interval while the server runs.
+
 import { setTimeout } from 'node:timers/promises'
 import { DAY_MS } from '../../base/dates.ts'
 import { messageOf } from '../../base/errors.ts'
@@ -12,8 +14,6 @@ import {
 } from '../../database/backup/folder.ts'
 import type { Context } from '../command/context.ts'
 import { runSelf } from '../command/run-self.ts'
-
-// Makes backups at an interval while the server runs.
 
 /** A backup that failed is tried again after this time, unless the next one is due before. */
 const RETRY_MS = 10 * 60_000

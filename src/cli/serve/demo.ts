@@ -1,3 +1,5 @@
+// `demo`: a server with made-up data.
+
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -39,8 +41,6 @@ import { syncDepsOf } from '../command/sync-deps.ts'
 import { startReceiver } from '../webhook/receiver.ts'
 import { receivedLine } from '../webhook/text.ts'
 import { serveUntilSignal } from './until-signal.ts'
-
-// `demo`: a server with made-up data.
 
 const ORG = 'demo'
 const DAYS = 183

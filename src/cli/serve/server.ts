@@ -1,3 +1,5 @@
+// Starts and stops the parts of a server: database, pools, threads, listeners.
+
 import { randomUUID } from 'node:crypto'
 import { makeToken } from '../../accounts/people/tokens.ts'
 import { OperatorError } from '../../base/errors.ts'
@@ -29,8 +31,6 @@ import { openSecretKey } from '../../webhooks/signing/secret-key-queries.ts'
 import { measureAttempts, superviseWorker } from '../../webhooks/worker/supervise.ts'
 import type { Context } from '../command/context.ts'
 import { measureDisks } from './measure.ts'
-
-// Starts and stops the parts of a server: database, pools, threads, listeners.
 
 /** The database is checked at this interval. */
 const CHECK_MS = 1_000

@@ -1,3 +1,5 @@
+// Installs the server as a service of systemd.
+
 import { existsSync, mkdirSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { codeOf, OperatorError } from '../../base/errors.ts'
@@ -8,8 +10,6 @@ import { programWords } from '../command/program-words.ts'
 import { load, runCommand, typed } from './system-commands.ts'
 import { environmentLines, quoted } from './systemd.ts'
 import type { ServiceOptions } from './user-service.ts'
-
-// Installs the server as a service of systemd.
 
 /** Closed to the unit by `ProtectHome`. */
 const CLOSED = /^\/(home|root|run\/user)\//

@@ -1,3 +1,5 @@
+// The service of a user that runs `watch`.
+
 import { existsSync, mkdirSync, rmSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { OperatorError } from '../../base/errors.ts'
@@ -15,8 +17,6 @@ import { load, runAll, runCommand, typed } from './system-commands.ts'
 import { userUnit } from './systemd.ts'
 import { scheduledTask } from './task-scheduler.ts'
 import type { Program, ServiceOptions, UserService } from './user-service.ts'
-
-// The service of a user that runs `watch`.
 
 /** The service on this platform. Throws OperatorError where there is none. */
 function serviceOf(

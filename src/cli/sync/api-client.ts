@@ -1,3 +1,5 @@
+// Requests of sync, with their retries.
+
 import { setTimeout } from 'node:timers/promises'
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
@@ -19,8 +21,6 @@ import { keyIdOf, type Server } from '../client/server.ts'
 import { findKeyOwner, hasState, type KeyOwner, type SyncState, withState } from '../client/state.ts'
 import type { Context } from '../command/context.ts'
 import { printMessage } from '../command/output.ts'
-
-// Requests of sync, with their retries.
 
 export interface Access {
   /** The server's address, without a slash at its end. */

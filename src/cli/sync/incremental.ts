@@ -1,3 +1,5 @@
+// Selects the files that a run reads: those that changed since the server answered for all of their sessions.
+
 import type { Source } from '../../analysis/agents/discover.ts'
 import type { DetectedFormat } from '../../analysis/agents/file-format.ts'
 import type { KnownFile } from '../../analysis/agents/known-files.ts'
@@ -9,8 +11,6 @@ import type { StateOfSession, SyncState } from '../client/state.ts'
 import type { SessionUser } from '../client/user.ts'
 import type { Context } from '../command/context.ts'
 import type { SyncOptions } from './options.ts'
-
-// Selects the files that a run reads: those that changed since the server answered for all of their sessions.
 
 interface Selection {
   /** Leaves out files that were last written before this time, ms since 1970. */

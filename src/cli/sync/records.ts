@@ -1,3 +1,5 @@
+// Reads what sync sends: records of sessions and of commits, one after the other.
+
 import { resolve } from 'node:path'
 import { accountHash, isAccount, readAccount } from '../../analysis/agents/account-files.ts'
 import { type GitOptions, readCommits } from '../../analysis/agents/git/git.ts'
@@ -15,8 +17,6 @@ import { type attributionOf, readUsualFolders } from './attribution.ts'
 import type { Incremental } from './incremental.ts'
 import { isResend, type SyncOptions } from './options.ts'
 import { addFile, addLeftOut, type Summary, skip } from './summary.ts'
-
-// Reads what sync sends: records of sessions and of commits, one after the other.
 
 /** Read between two looks at the memory of the process. */
 const LOOK_BYTES = 1_000_000

@@ -1,3 +1,5 @@
+// The lines with which `sync` ends.
+
 import type { RepositoryResult } from '../../analysis/agents/git/git.ts'
 import type { SourceResult } from '../../analysis/agents/read-sessions.ts'
 import type { SyncRecord } from '../../analysis/records/records.ts'
@@ -7,8 +9,6 @@ import type { SessionUser } from '../client/user.ts'
 import { outputStream, printMessage } from '../command/output.ts'
 import { unpricedText } from '../command/unpriced.ts'
 import type { Incremental } from './incremental.ts'
-
-// The lines with which `sync` ends.
 
 interface FileSummary {
   path: string

@@ -1,3 +1,5 @@
+// Shows what this machine sent. Everything is read from its files: no server is asked.
+
 import { existsSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join, sep } from 'node:path'
@@ -13,8 +15,6 @@ import { printResult } from '../command/output.ts'
 import { table } from '../command/table.ts'
 import { stampsOf } from './files.ts'
 import { readWatchRecord } from './record.ts'
-
-// Shows what this machine sent. Everything is read from its files: no server is asked.
 
 /** Claude Code's own default for cleanupPeriodDays. */
 const CLEANUP_DAYS = 30

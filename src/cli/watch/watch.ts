@@ -1,3 +1,5 @@
+// `watch`: sends sessions as they grow.
+
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
@@ -14,8 +16,6 @@ import { stampsOf } from './files.ts'
 import { follow, QUIET_MS } from './loop.ts'
 import { type WatchRecord, writeWatchRecord } from './record.ts'
 import { runSync, type SyncResult, type SyncTarget } from './run-sync.ts'
-
-// `watch`: sends sessions as they grow.
 
 interface WatchOptions extends SyncTarget {
   project?: string

@@ -1,3 +1,5 @@
+// `webhook list`, `deliveries` and what they show of an endpoint.
+
 import { Value } from '@sinclair/typebox/value'
 import { isTime } from '../../base/dates.ts'
 import { OperatorError } from '../../base/errors.ts'
@@ -19,8 +21,6 @@ import { commandLineActor } from '../command/actor.ts'
 import { type Args, type Context, withDatabase, withOrganization } from '../command/context.ts'
 import { printResult } from '../command/output.ts'
 import { table } from '../command/table.ts'
-
-// `webhook list`, `deliveries` and what they show of an endpoint.
 
 const ENDPOINT_COLUMNS = ['id', 'url', 'events', 'enabled', 'failures', 'last_status'] as const
 const DELIVERY_COLUMNS = [

@@ -1,3 +1,5 @@
+// Ranges of days of the organization's time zone, `YYYY-MM-DD`, both ends inclusive, as the API's date_from and date_to.
+
 import {
   addDays,
   addMonths,
@@ -7,8 +9,6 @@ import {
   mondayOf,
   UTC,
 } from '../../base/dates.ts'
-
-// Ranges of days of the organization's time zone, `YYYY-MM-DD`, both ends inclusive, as the API's date_from and date_to.
 
 export interface Range {
   from: string

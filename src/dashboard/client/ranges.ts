@@ -1,3 +1,5 @@
+// The range of days that a page's address names, the days that it is compared with, and the usual weekdays of a day.
+
 import {
   addDays,
   comparedDays,
@@ -14,8 +16,6 @@ import {
   wholeDays,
 } from './days.ts'
 import { formatRange, formatTimes, formatWeekdayName } from './format.ts'
-
-// The range of days that a page's address names, the days that it is compared with, and the usual weekdays of a day.
 
 const DEFAULT = '30d'
 

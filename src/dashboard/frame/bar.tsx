@@ -1,3 +1,5 @@
+// The bar of a page: range, comparison and filters.
+
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { CostTrend } from '../../features/cost/model.ts'
@@ -13,8 +15,6 @@ import { Chooser, DayField, FilterForm, QueryChoice, QueryField, RangeProblem } 
 import { Button } from '../parts/form.tsx'
 import { type FilterName, fieldOf } from './filter-fields.ts'
 import { Menu } from './menu.tsx'
-
-// The bar of a page: range, comparison and filters.
 
 interface BarProps {
   filters: readonly FilterName[]

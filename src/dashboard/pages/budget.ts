@@ -1,3 +1,5 @@
+// The budgets of exactly what a page of cost shows.
+
 import { MONEY_DECIMALS, scaled } from '../../base/decimals.ts'
 import { forecastOf, type Spent, usedOf } from '../../features/budgets/forecast.ts'
 import type { BudgetPage } from '../../features/budgets/model.ts'
@@ -17,8 +19,6 @@ import {
 } from '../client/days.ts'
 import { NONE, type Query } from '../client/links.ts'
 import { type CostOn, USUAL_DAYS } from '../client/ranges.ts'
-
-// The budgets of exactly what a page of cost shows.
 
 const SCOPES: readonly string[] = ['project', 'member', 'team']
 

@@ -1,3 +1,5 @@
+// The columns of tables of cost.
+
 import type { BreakdownItem } from '../../features/cost/breakdown-model.ts'
 import {
   formatCompact,
@@ -12,8 +14,6 @@ import { fieldOf } from '../frame/filter-fields.ts'
 import type { Column } from '../parts/table.tsx'
 import { Bar, dollarColumn, NamedLink, UNKNOWN, wholeColumn } from '../parts/values.tsx'
 import type { Key } from './breakdown.ts'
-
-// The columns of tables of cost.
 
 /** The change of a cost against what it is compared with. */
 export function Change({ now, before }: { now: number; before: number | undefined }) {

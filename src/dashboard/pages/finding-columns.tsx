@@ -1,3 +1,5 @@
+// The columns of the list of findings, and what can be decided there.
+
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { ListedFinding } from '../../features/security/finding-model.ts'
 import { request } from '../client/api.ts'
@@ -8,8 +10,6 @@ import { Chooser } from '../parts/fields.tsx'
 import { Button, type Fields, Form, fieldsOf, Input, type useChanges } from '../parts/form.tsx'
 import type { Column } from '../parts/table.tsx'
 import { NamedLink, severityColumn, UNKNOWN } from '../parts/values.tsx'
-
-// The columns of the list of findings, and what can be decided there.
 
 type Changes = ReturnType<typeof useChanges>
 

@@ -1,3 +1,5 @@
+// Pages show what was loaded by these: their answer, facts, that something is loading, and why it failed.
+
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { SessionListItem } from '../../features/sessions/model.ts'
@@ -9,8 +11,6 @@ import { linkTo } from '../client/links.ts'
 import { linkDays, useHere } from '../client/router.ts'
 import { pick } from './fields.tsx'
 import { Button } from './form.tsx'
-
-// Pages show what was loaded by these: their answer, facts, that something is loading, and why it failed.
 
 interface AnswerProps {
   /** The page's answer: a sentence. */

@@ -1,3 +1,5 @@
+// Values in sentences and tables: bars, times in the browser's zone, links, and columns of one field.
+
 import type { ComponentChildren } from 'preact'
 import type { SessionListItem } from '../../features/sessions/model.ts'
 import { dayOfTime } from '../client/days.ts'
@@ -13,8 +15,6 @@ import {
 } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
 import type { Column } from './table.tsx'
-
-// Values in sentences and tables: bars, times in the browser's zone, links, and columns of one field.
 
 interface BarProps {
   fraction: number

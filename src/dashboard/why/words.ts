@@ -1,3 +1,5 @@
+// Causes of a change of cost in words.
+
 import type { Breakdown } from '../../features/cost/breakdown-model.ts'
 import type { Explanation } from '../../features/explain/model.ts'
 import { addDays } from '../client/days.ts'
@@ -11,8 +13,6 @@ import {
   inRange,
   signed,
 } from '../client/format.ts'
-
-// Causes of a change of cost in words.
 
 export type Part = Explanation['parts'][number]
 export type Cause = Part['cause']

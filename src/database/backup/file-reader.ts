@@ -1,3 +1,5 @@
+// Reads the file of a backup.
+
 import { createReadStream, type Stats, statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { decompressZstd } from '../../base/decompress.ts'
@@ -13,8 +15,6 @@ import {
   trailerOf,
 } from './format.ts'
 import { checkSignature, type Signature } from './signature.ts'
-
-// Reads the file of a backup.
 
 const READ_BYTES = 256 * 1024
 /** The header holds a checksum for each migration, the sums a line for each table: both are some kilobytes. */

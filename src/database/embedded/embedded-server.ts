@@ -1,3 +1,5 @@
+// Starts and stops the embedded PostgreSQL of a data directory.
+
 import { dlopen, FFIType } from 'bun:ffi'
 import {
   chmodSync,
@@ -27,8 +29,6 @@ import {
   unpackCluster,
   unpackProgram,
 } from './unpack.ts'
-
-// Starts and stops the embedded PostgreSQL of a data directory.
 
 interface EmbeddedOptions {
   /** Created when missing. Only one process uses it at a time. */

@@ -1,3 +1,5 @@
+// Starts the embedded PostgreSQL, and says why it ended.
+
 import { closeSync, constants, fstatSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { codeOf, OperatorError } from '../../base/errors.ts'
@@ -7,8 +9,6 @@ import { MAX_EMBEDDED_POOL } from '../../config.ts'
 import { SOCKET_NAME } from '../client.ts'
 import { EXIT_CANNOT_EXECUTE, EXIT_CANNOT_SWITCH_USER, execCommand } from './exec-postgres.ts'
 import type { SystemUser } from './system-user.ts'
-
-// Starts the embedded PostgreSQL, and says why it ended.
 
 /** Connections beside the server's pool: for versions, the threads, commands (two each) and interactive sessions. */
 const EXTRA_CONNECTIONS = 28

@@ -1,3 +1,5 @@
+// Unpacks PostgreSQL and an empty cluster from the executable.
+
 import {
   chmodSync,
   existsSync,
@@ -11,8 +13,6 @@ import {
 import { dirname, join } from 'node:path'
 import { syncPath } from '../disk.ts'
 import type { Assets } from './assets.ts'
-
-// Unpacks PostgreSQL and an empty cluster from the executable.
 
 const TEMPORARY = '.unpacking'
 /** A file in the archive that lists its folders: a tar made by Bun omits the empty ones. */

@@ -1,3 +1,5 @@
+// Changes of alerts and digests. Each is one transaction under the organization's lock, with an entry in the audit log.
+
 import { type Actor, recordEntry } from '../../accounts/audit-log/append.ts'
 import { findZone } from '../../accounts/organizations/zone-queries.ts'
 import { fieldError } from '../../base/errors.ts'
@@ -18,8 +20,6 @@ import {
   type Rule,
   type RuleKind,
 } from './rule-queries.ts'
-
-// Changes of alerts and digests. Each is one transaction under the organization's lock, with an entry in the audit log.
 
 export interface RuleDeps extends DestinationDeps {
   inTurn: Change

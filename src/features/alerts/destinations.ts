@@ -1,3 +1,6 @@
+// An address of Slack or Teams is a secret: it is the secret of an endpoint of its own, which belongs to the rule, so that messages
+// go through the queue of deliveries.
+
 import { type FieldProblem, validationError } from '../../base/errors.ts'
 import { newId } from '../../base/ids.ts'
 import type { ISql } from '../../database/client.ts'
@@ -9,9 +12,6 @@ import { deleteEndpointRow, insertEndpointRow } from '../../webhooks/queries.ts'
 import type { SecretBox } from '../../webhooks/signing/secret-box.ts'
 import { lockSecretKey } from '../../webhooks/signing/secret-key-queries.ts'
 import type { Destination, DestinationBody } from './destination-model.ts'
-
-// An address of Slack or Teams is a secret: it is the secret of an endpoint of its own, which belongs to the rule, so that messages
-// go through the queue of deliveries.
 
 /** A destination as its rule has it: the address as it is shown, and the endpoint that has it. */
 export type StoredDestination =

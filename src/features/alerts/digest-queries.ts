@@ -1,3 +1,5 @@
+// Reads the figures of a weekly digest.
+
 import { addDays, monthOf } from '../../base/dates.ts'
 import { MONEY_DECIMALS, unscaled } from '../../base/decimals.ts'
 import type { ISql } from '../../database/client.ts'
@@ -8,8 +10,6 @@ import { findBudgets, ORGANIZATION } from '../budgets/scope-queries.ts'
 import { costRows, usageRows } from '../usage/sources.ts'
 import { sessionSums } from '../usage/sums.ts'
 import { weekBefore } from './digest-model.ts'
-
-// Reads the figures of a weekly digest.
 
 /** Models and projects that an event names, by their cost. */
 const MAX_KEYS = 50

@@ -1,3 +1,5 @@
+// An alert compares a figure of a day, a week or a month with a threshold, and tells when its state changes.
+
 import { type Static, Type } from '@sinclair/typebox'
 import {
   closed,
@@ -12,8 +14,6 @@ import {
 import type { FieldProblem } from '../../base/errors.ts'
 import { oneOf } from '../../http/query.ts'
 import { Destination, DestinationBody } from './destination-model.ts'
-
-// An alert compares a figure of a day, a week or a month with a threshold, and tells when its state changes.
 
 const METRICS = [
   ...(['cost', 'forecast', 'budget_percent', 'average_quality', 'findings', 'unpriced_tokens'] as const),

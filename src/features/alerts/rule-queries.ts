@@ -1,3 +1,5 @@
+// The stored alerts and digests. Changes by a request need the organization's lock, looks the lock of the rule's row.
+
 import { ApiError } from '../../base/errors.ts'
 import type { Fragment, ISql, Sql } from '../../database/client.ts'
 import { deleteFrom, unnest } from '../../database/rows.ts'
@@ -8,8 +10,6 @@ import type { StoredDestination } from './destinations.ts'
 import type { DigestDefinition } from './digest-model.ts'
 import type { States } from './evaluate.ts'
 import type { Alert, Watched } from './model.ts'
-
-// The stored alerts and digests. Changes by a request need the organization's lock, looks the lock of the rule's row.
 
 export interface Definitions {
   alert: Watched & Pick<Alert, 'name'> & { destinations: StoredDestination[] }

@@ -1,3 +1,5 @@
+// The differences of alerts and digests.
+
 import { fieldError, validationError } from '../../base/errors.ts'
 import type { ISql } from '../../database/client.ts'
 import { findMemberIds, NO_MEMBER } from '../usage/scope-queries.ts'
@@ -10,8 +12,6 @@ import { alertNotice, digestNotice } from './notice.ts'
 import type { RoutedRules } from './routes.ts'
 import type { Rule } from './rule-queries.ts'
 import { isTelling, readValues } from './value-queries.ts'
-
-// The differences of alerts and digests.
 
 type AlertRule = Rule<'alert'>
 

@@ -1,3 +1,6 @@
+// The figures of alerts, from the sums that are kept when sessions change. Those of a quality by member, model or agent, which no
+// sum has, are read from the usage of the window's sessions.
+
 import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
 import { addDays, dayOf, daysOf } from '../../base/dates.ts'
 import { unitsOf } from '../../base/decimals.ts'
@@ -14,9 +17,6 @@ import { bucketOf, keyOf, OTHERS, projectSums, teamTable } from '../usage/sums.t
 import { type Clock, rounded, type Series, WINDOWS_BEFORE, windowAt } from './evaluate.ts'
 import { countFailingEndpoints, countSilentMachines, findLimits } from './figure-queries.ts'
 import type { Each, Metric, Watched } from './model.ts'
-
-// The figures of alerts, from the sums that are kept when sessions change. Those of a quality by member, model or agent, which no
-// sum has, are read from the usage of the window's sessions.
 
 /** An alert's figures: see `evaluate`. */
 export interface Values {

@@ -1,3 +1,5 @@
+// Reads the report of the audit log: the one that was made, or the log itself.
+
 import { dateOf, TIME_PATTERN, TIME_PATTERN_US } from '../../base/dates.ts'
 import type { Fragment, ISql, Sql } from '../../database/client.ts'
 import {
@@ -7,8 +9,6 @@ import {
   type ReportAbout,
   type ReportSummary,
 } from './model.ts'
-
-// Reads the report of the audit log: the one that was made, or the log itself.
 
 /** `at` null: starts at the newest entry (before) or at the oldest (after). */
 interface Start {

@@ -1,3 +1,5 @@
+// Stores audit reports that are sent or generated.
+
 import type { ReportType } from '../../analysis/records/audit.ts'
 import { findChanges, NOTHING_WRITTEN, type WriteResult } from '../../analysis/records/changes.ts'
 import { recordsOf, type SyncRecord } from '../../analysis/records/records.ts'
@@ -8,8 +10,6 @@ import type { ISql } from '../../database/client.ts'
 import { replaced, unnest } from '../../database/rows.ts'
 import type { ReportSummary } from './model.ts'
 import { type CountRow, findLastTime, summaryOf } from './report-queries.ts'
-
-// Stores audit reports that are sent or generated.
 
 /** A report to generate. Times have six decimals; null: the record does not give them. */
 interface Wanted {

@@ -1,3 +1,5 @@
+// Writes audit entries that are sent, at times that are unique.
+
 import { deleteRows, insertRows, type LogRow } from '../../accounts/audit-log/append.ts'
 import type { AuditRecord } from '../../analysis/records/audit.ts'
 import { findChanges, NOTHING_WRITTEN } from '../../analysis/records/changes.ts'
@@ -7,8 +9,6 @@ import { fieldError } from '../../base/errors.ts'
 import { derivedId } from '../../base/ids.ts'
 import type { ISql } from '../../database/client.ts'
 import { unnest } from '../../database/rows.ts'
-
-// Writes audit entries that are sent, at times that are unique.
 
 const MAX_DETAILS_LENGTH = 16 * 1024
 /** Microseconds that are read from a wanted time on; each further round reads four times as many. */

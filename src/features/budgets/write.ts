@@ -1,3 +1,5 @@
+// Writes budgets of records, and follows names that change.
+
 import { findLastChanges, NOTHING_WRITTEN, type WriteResult } from '../../analysis/records/changes.ts'
 import { recordsOf, type SyncRecord } from '../../analysis/records/records.ts'
 import { decimalText, MONEY_DECIMALS, scaled } from '../../base/decimals.ts'
@@ -7,8 +9,6 @@ import type { Renaming } from '../../database/rollups.ts'
 import { deleteFrom, unnest, upsert } from '../../database/rows.ts'
 import { findMemberIds, NO_MEMBER } from '../usage/scope-queries.ts'
 import { type BudgetScope, budgetIdOf, isOfScope, scopeOf } from './scope-queries.ts'
-
-// Writes budgets of records, and follows names that change.
 
 interface BudgetRow extends BudgetScope {
   /** First day of the month. */

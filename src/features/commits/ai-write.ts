@@ -1,3 +1,5 @@
+// Stores what agents wrote of commits.
+
 import {
   type CommitAi,
   type CommitRecord,
@@ -8,8 +10,6 @@ import type { SyncRecord } from '../../analysis/records/records.ts'
 import { validationError } from '../../base/errors.ts'
 import type { ISql } from '../../database/client.ts'
 import { deleteFrom, replaced, unnest } from '../../database/rows.ts'
-
-// Stores what agents wrote of commits.
 
 type AiRow = Pick<CommitRecord, 'project' | 'sha'> & { [Field in keyof CommitAi]: CommitAi[Field] | null } & {
   survival_14: number | null

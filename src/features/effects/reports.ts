@@ -1,3 +1,5 @@
+// Lists changes with their reports, which are computed and kept.
+
 import type { AssignedMember } from '../../analysis/effects/assigned.ts'
 import { BEFORE, cutsOf } from '../../analysis/effects/compare.ts'
 import { FROM_START } from '../../analysis/effects/noticed.ts'
@@ -14,8 +16,6 @@ import type { Change, findChanges, Known } from './known.ts'
 import { type Effect, type EffectListQuery, type EffectQuery, FIRST_LOOK } from './model.ts'
 import { isFound } from './said.ts'
 import { mondayOfWeek, readBegun, readWeekVersions, readWork, type WorkRow, weekOf } from './work-queries.ts'
-
-// Lists changes with their reports, which are computed and kept.
 
 export interface EffectDeps {
   sql: ISql

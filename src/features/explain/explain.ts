@@ -1,3 +1,5 @@
+// Explains a change of cost from sums of what was used, without a database.
+
 import { type BasePrices, PICO_PER_MICRO, paidPrices } from '../../analysis/scoring/base-prices.ts'
 import {
   CAUSES,
@@ -9,8 +11,6 @@ import {
 import { PRICED_KINDS } from '../../analysis/scoring/prices.ts'
 import { compareText } from '../../base/text.ts'
 import type { Explanation } from './model.ts'
-
-// Explains a change of cost from sums of what was used, without a database.
 
 /** Sums of the use of a model under the same terms in one range, by key; costs in micro-dollars. */
 export interface UsedSums {

@@ -1,3 +1,5 @@
+// Decisions about findings.
+
 import { recordEntries, recordEntry, SYSTEM } from '../../accounts/audit-log/append.ts'
 import { grants } from '../../accounts/keys/rights.ts'
 import type { Access } from '../../accounts/people/callers.ts'
@@ -12,8 +14,6 @@ import type { SessionDetailBody, StoredFinding } from '../sessions/model.ts'
 import { withDecision } from '../sessions/writing/merge-fragments.ts'
 import { replaceFindings } from '../sessions/writing/write.ts'
 import { findMemberIds, NO_MEMBER } from '../usage/scope-queries.ts'
-
-// Decisions about findings.
 
 const ACTIONS = {
   open: 'finding.reopened',

@@ -1,3 +1,5 @@
+// Keys that are made and ended by a request. Each throws FORBIDDEN or VALIDATION_ERROR for what the caller may not or cannot do.
+
 import { createKey, revokeKey, rotateKey } from '../../accounts/keys/queries.ts'
 import { contains, SCOPES_OF_DEVELOPERS_KEYS } from '../../accounts/keys/rights.ts'
 import type { Scope } from '../../accounts/keys/scopes.ts'
@@ -7,8 +9,6 @@ import type { Sql } from '../../database/client.ts'
 import { getMember } from '../members/member-changes.ts'
 import { type CreatedKey, graceMsOf, type Key, type NewKeyBody, type RotateKeyBody } from './model.ts'
 import { getKey } from './queries.ts'
-
-// Keys that are made and ended by a request. Each throws FORBIDDEN or VALIDATION_ERROR for what the caller may not or cannot do.
 
 /** Returns the address whose keys the caller manages: a developer has their own only; undefined: everybody's. */
 export const ownerOf = ({ scopes, person }: Access): string | undefined =>

@@ -1,3 +1,5 @@
+// Files, as tools for agents tell of them.
+
 import { grants } from '../../accounts/keys/rights.ts'
 import { plainPath } from '../../analysis/records/commit.ts'
 import { fileKeyOf } from '../../base/ids.ts'
@@ -8,8 +10,6 @@ import { filesInHeatmap } from '../security/heatmap-queries.ts'
 import { pageOfAll } from './answer.ts'
 import { type Call, get } from './call.ts'
 import { findPullRequests } from './queries.ts'
-
-// Files, as tools for agents tell of them.
 
 const MAX_OWNERS = 5
 const MAX_DOMAINS = 50

@@ -1,3 +1,5 @@
+// The tools for agents.
+
 import { type Static, type TObject, type TProperties, Type } from '@sinclair/typebox'
 import { grants, type Need } from '../../accounts/keys/rights.ts'
 import type { Access } from '../../accounts/people/callers.ts'
@@ -11,8 +13,6 @@ import { apiPage, fitted, MAX_PAGE, partOfPage } from './answer.ts'
 import { type Call, get } from './call.ts'
 import { riskyFiles, whoKnowsFiles } from './files.ts'
 import { findRiskId } from './queries.ts'
-
-// The tools for agents.
 
 interface Tool {
   name: string

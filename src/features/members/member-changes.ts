@@ -1,3 +1,6 @@
+// Changes of one member: by the API, the command line, and the identity provider. Each function needs a transaction, and
+// takes the organization's lock.
+
 import type { Static } from '@sinclair/typebox'
 import { type Actor, recordEntries, recordEntry } from '../../accounts/audit-log/append.ts'
 import { findKeysOfMember, revokeKeys } from '../../accounts/keys/queries.ts'
@@ -30,9 +33,6 @@ import {
   removeMember,
 } from './team-queries.ts'
 import { hasOwner, noteGivenRoles, writeMembers } from './write.ts'
-
-// Changes of one member: by the API, the command line, and the identity provider. Each function needs a transaction, and
-// takes the organization's lock.
 
 type NewMember = Static<typeof NewMemberBody>
 

@@ -1,3 +1,5 @@
+// The schemas of the team's routes: members, expertise, machines, coverage.
+
 import { type Static, Type } from '@sinclair/typebox'
 import {
   closed,
@@ -11,8 +13,6 @@ import {
 } from '../../analysis/records/fields.ts'
 import { Role } from '../../analysis/records/member.ts'
 import { PageOf, textFilter } from '../../http/query.ts'
-
-// The schemas of the team's routes: members, expertise, machines, coverage.
 
 const userId = { examples: ['user_7h2k9d'] }
 const domain = Text('project and top-level directory; `.` for files beside the directories', 'checkout/src')

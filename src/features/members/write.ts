@@ -1,3 +1,5 @@
+// Writes members of records, and their roles.
+
 import { grants, type Rights, scopesBeyond } from '../../accounts/keys/rights.ts'
 import { findWaysIn } from '../../accounts/people/account-queries.ts'
 import { endInvitations } from '../../accounts/people/invitation-queries.ts'
@@ -13,8 +15,6 @@ import { upsert } from '../../database/rows.ts'
 import { findAliases } from './alias-write.ts'
 import type { Member } from './team-model.ts'
 import { memberColumns } from './team-queries.ts'
-
-// Writes members of records, and their roles.
 
 export interface MembersWritten extends WriteResult {
   joined: readonly Pick<Member, 'id' | 'email' | 'role'>[]

@@ -1,3 +1,5 @@
+// Outcomes are summed from the sums of sessions, of pull requests with the parts of sessions in them, and of commits.
+
 import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
 import { addDays, daysOf, type Span, spansOf } from '../../base/dates.ts'
 import type { Fragment, Sql } from '../../database/client.ts'
@@ -7,8 +9,6 @@ import { isOfTeam } from '../usage/scope-queries.ts'
 import { usageRows } from '../usage/sources.ts'
 import { bucketOf, dimsOf, inSpans, keyOf, OTHERS, selected, teamTable } from '../usage/sums.ts'
 import type { Group, OutcomesQuery } from './model.ts'
-
-// Outcomes are summed from the sums of sessions, of pull requests with the parts of sessions in them, and of commits.
 
 const OF_PULL_REQUESTS = ['open', 'merged', 'closed', 'linked_cost', 'linked_of_cost'] as const
 const OF_SURVIVAL = ['survival_14', 'of_14', 'survival_30', 'of_30'] as const

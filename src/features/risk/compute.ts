@@ -1,3 +1,5 @@
+// Computes the risk of a pull request from the history of its files.
+
 import type { Component } from '../../analysis/records/risk.ts'
 import { fileKeyOf } from '../../base/ids.ts'
 import type { ISql } from '../../database/client.ts'
@@ -18,8 +20,6 @@ import { impactScore } from './impact.ts'
 import { type Change, componentsOf, type RiskComponents } from './prepare.ts'
 import { measureChange, regressionScore } from './regression.ts'
 import { type OpenFindings, securityComponent } from './sensitive-paths.ts'
-
-// Computes the risk of a pull request from the history of its files.
 
 /** 12 months: the history before a change. */
 const HISTORY_MS = 365 * 86_400_000

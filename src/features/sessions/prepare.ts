@@ -1,3 +1,5 @@
+// Sessions as they are stored: priced, scored, with findings.
+
 import { securityScore } from '../../analysis/detection/secrets.ts'
 import { toolsOf } from '../../analysis/fragments/session-record.ts'
 import { problemOf } from '../../analysis/records/check.ts'
@@ -28,8 +30,6 @@ import { asciiLower } from '../../base/text.ts'
 import type { UsedSession } from '../usage/write.ts'
 import type { Observation, QualityMetadata, SessionDetailBody, TurnDetail } from './model.ts'
 import { coverageOfRecord, findingsOf, sumTokens, turnDetail } from './prepare-findings.ts'
-
-// Sessions as they are stored: priced, scored, with findings.
 
 interface PrepareOptions {
   pricer: Pricer

@@ -1,3 +1,5 @@
+// Pages of the list sorted or filtered by cost, turns or quality.
+
 import type { PageRow } from '../../base/json-text.ts'
 import type { Fragment, Sql } from '../../database/client.ts'
 import { inDays } from '../../database/rows.ts'
@@ -13,8 +15,6 @@ import {
   offsetOf,
   orderOf,
 } from './list-queries.ts'
-
-// Pages of the list sorted or filtered by cost, turns or quality.
 
 /** The columns of the sessions whose ids are in `p`, and a limit each: a plain join could be planned to read all sessions. */
 const pickedSessions = (sql: Sql, orgId: string) => sql`

@@ -1,3 +1,5 @@
+// Signing a machine in by a person's approval: RFC 8628.
+
 import { type Static, Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { type Actor, recordEntry } from '../../accounts/audit-log/append.ts'
@@ -33,8 +35,6 @@ import {
   WaitingQuery,
 } from './model.ts'
 import type { Client } from './sign-in.ts'
-
-// Signing a machine in by a person's approval: RFC 8628.
 
 type DeviceDeps = Pick<AuthDeps, 'people' | 'inTurn' | 'countTry'>
 

@@ -1,3 +1,5 @@
+// Signs in whom an identity provider names, with the role and team of their claims.
+
 import { recordEntry, SYSTEM } from '../../accounts/audit-log/append.ts'
 import { findOrganization } from '../../accounts/organizations/queries.ts'
 import {
@@ -18,8 +20,6 @@ import { noteGivenRoles } from '../members/write.ts'
 import type { AuthDeps } from './deps.ts'
 import type { Identity } from './identity-provider.ts'
 import { beginSession, type Client } from './sign-in.ts'
-
-// Signs in whom an identity provider names, with the role and team of their claims.
 
 /** The role by the claim, else the default; null for none. A claim makes no owner: of an owner's roles the next counts. */
 function roleOf({ groups }: Identity, { roles, defaultRole }: OidcConfig, isOwner: boolean): Role | null {

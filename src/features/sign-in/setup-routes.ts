@@ -1,3 +1,5 @@
+// The first organization is made in the browser, by the link that `serve` prints.
+
 import type { Static } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { SYSTEM } from '../../accounts/audit-log/append.ts'
@@ -21,8 +23,6 @@ import { getCaller } from '../whoami/queries.ts'
 import { type AuthDeps, clientOf } from './deps.ts'
 import { Methods, SetupBody } from './model.ts'
 import { beginSession, type Client } from './sign-in.ts'
-
-// The first organization is made in the browser, by the link that `serve` prints.
 
 /** The plan of an organization that is made in the browser. */
 const PLAN: Plan = 'cloud_team'

@@ -1,3 +1,5 @@
+// Signing in by password, and accepting invitations.
+
 import { recordEntries } from '../../accounts/audit-log/append.ts'
 import {
   type Account,
@@ -13,8 +15,6 @@ import { asciiLower } from '../../base/text.ts'
 import type { ISql } from '../../database/client.ts'
 import { getMember } from '../members/member-changes.ts'
 import type { AuthDeps } from './deps.ts'
-
-// Signing in by password, and accepting invitations.
 
 export interface Client {
   /** The address in the form in which tries are counted. */

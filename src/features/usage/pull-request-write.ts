@@ -1,3 +1,6 @@
+// Keeps pr_sessions, which part of each session's cost belongs to which pull request: called by whoever changes sessions, pull
+// requests, commits or members. All of these functions need the organization's lock.
+
 import type { ISql } from '../../database/client.ts'
 import { personOf } from '../../database/member-addresses.ts'
 import { addDifference, counting } from '../../database/rollups.ts'
@@ -7,9 +10,6 @@ import { updatePersons } from './person-write.ts'
 import { days, pullRequestShares, RUNNING_DAYS } from './pull-request-queries.ts'
 import { TICKET_ROLLUP } from './rollup.ts'
 import { writeTickets } from './ticket-write.ts'
-
-// Keeps pr_sessions, which part of each session's cost belongs to which pull request: called by whoever changes sessions, pull
-// requests, commits or members. All of these functions need the organization's lock.
 
 /** Sessions of one statement: some seconds at most. */
 const BATCH = 5_000

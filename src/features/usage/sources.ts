@@ -1,3 +1,6 @@
+// Sums of usage are read from the sums of days, months and all time. If these lack a column that is asked for, the sessions
+// themselves are summed.
+
 import type { Facet } from '../../analysis/usage/model.ts'
 import { daysOf, type Span, shortSpansOf, spansOf } from '../../base/dates.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
@@ -7,9 +10,6 @@ import { COSTS, type Dimension, MEASURES, type RangeFilters, USED, type UsageFil
 import { GROUPINGS } from './rollup.ts'
 import { isOfTeam } from './scope-queries.ts'
 import { dimsNameOf, dimsOf, dividedSums, inSpans, type SpanOrAll, selected } from './sums.ts'
-
-// Sums of usage are read from the sums of days, months and all time. If these lack a column that is asked for, the sessions
-// themselves are summed.
 
 /** Filters by single values that the sums have too. */
 const SUMMED_FILTERS = ['project', 'member', 'agent', 'model', 'branch'] as const

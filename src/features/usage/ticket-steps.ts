@@ -1,3 +1,6 @@
+// Finds in the background the tickets of sessions that wait for it (ticket_waiting). A step that is killed has changed nothing;
+// of two instances at the same sessions the second one changes nothing.
+
 import { messageOf } from '../../base/errors.ts'
 import type { Log } from '../../base/log.ts'
 import type { ISql, Sql } from '../../database/client.ts'
@@ -7,9 +10,6 @@ import { deleteOfSessions } from '../../database/rows.ts'
 import { TICKET_ROLLUP } from './rollup.ts'
 import { findTickets, insertTickets, readTexts } from './ticket-write.ts'
 import { listWaiting } from './walk.ts'
-
-// Finds in the background the tickets of sessions that wait for it (ticket_waiting). A step that is killed has changed nothing;
-// of two instances at the same sessions the second one changes nothing.
 
 /** Sessions of a step, and the time after which it searches no more of them. */
 const STEP = { sessions: 500, ms: 200 }

@@ -1,3 +1,5 @@
+// A walk divides by day the usage of sessions that were stored before usage was by day, in the order of their ids.
+
 import { findZone } from '../../accounts/organizations/zone-queries.ts'
 import type { Pricer } from '../../analysis/scoring/prices.ts'
 import type { Fragment, ISql, Sql } from '../../database/client.ts'
@@ -15,8 +17,6 @@ import {
   usageOfAll,
   usedOf,
 } from './write.ts'
-
-// A walk divides by day the usage of sessions that were stored before usage was by day, in the order of their ids.
 
 /** Sessions with their details read at a time: some MB. */
 const PAGE = 500

@@ -1,3 +1,7 @@
+// The API's document and its explorer: those of @elysiajs/swagger, the one completed, the other without files of other
+// servers. They are made at the first request and kept, as are the files, 2.6 MB if all of them are asked for packed and
+// unpacked.
+
 import { swagger } from '@elysiajs/swagger'
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
@@ -8,10 +12,6 @@ import { fileHeaders, HTML_TYPE, packedFile, pageAt, type StaticFile, textFile }
 import type { PluginDocument, ServedRoute } from './openapi.ts'
 import { TITLE } from './text.ts'
 import type { SentEvent } from './webhooks.ts'
-
-// The API's document and its explorer: those of @elysiajs/swagger, the one completed, the other without files of other
-// servers. They are made at the first request and kept, as are the files, 2.6 MB if all of them are asked for packed and
-// unpacked.
 
 const PAGE_START = `<body><p class="back"><a href="./">← Dashboard</a></p>
 <noscript>The explorer needs JavaScript. The document it shows is at <a href="docs/json">docs/json</a>.</noscript>`

@@ -1,3 +1,6 @@
+// Completes the document of @elysiajs/swagger, which has no errors, no examples and no descriptions of responses, lists
+// three media types for each body, and leaves `additionalProperties` out.
+
 import type { TSchema } from '@sinclair/typebox'
 import { VERSION } from '../../base/version.ts'
 import { type BodyOptions, JSON_TYPE, NDJSON_TYPE, PROTOBUF_TYPE } from '../body.ts'
@@ -16,9 +19,6 @@ import {
 import { type Components, createComponents, exampleOf, pascal, type Schema } from './schema.ts'
 import { DESCRIPTION, TAGS, TITLE } from './text.ts'
 import { deliveriesText, type Sent, webhooksOf } from './webhooks.ts'
-
-// Completes the document of @elysiajs/swagger, which has no errors, no examples and no descriptions of responses, lists
-// three media types for each body, and leaves `additionalProperties` out.
 
 /** A route of the app, as Elysia has it. */
 export interface ServedRoute {

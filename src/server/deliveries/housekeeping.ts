@@ -1,3 +1,5 @@
+// Deletes and ends what is old, from time to time.
+
 import { deleteOldAuditEntries } from '../../accounts/audit-log/append.ts'
 import { announcementOf, daysInForce, listWaiting } from '../../accounts/organizations/retention-queries.ts'
 import { deleteEnded } from '../../accounts/people/sign-in-queries.ts'
@@ -14,8 +16,6 @@ import { deleteOldDeliveries } from '../../webhooks/outbox/delete-old.ts'
 import { cancelOfDeletedEndpoints, failAbandoned } from '../../webhooks/outbox/end.ts'
 import { finishDeletions } from '../erasure/organization.ts'
 import { deleteExpiredSessions } from '../erasure/retention.ts'
-
-// Deletes and ends what is old, from time to time.
 
 type Settings = Pick<Config, 'retentionDeliveriesDays' | 'retentionAuditDays'>
 

@@ -1,3 +1,6 @@
+// The entry point of the worker thread: delivers webhooks, looks at alerts and digests, finds tickets that wait, brings
+// time zones in force, runs the housekeeping once a minute, and sends a heartbeat to the main thread every second.
+
 import { loadPricer } from '../../analysis/scoring/prices.ts'
 import { createLog, type Log } from '../../base/log.ts'
 import { once } from '../../base/memoize.ts'
@@ -19,9 +22,6 @@ import type { FromWorker, ToWorker } from '../../webhooks/worker/supervise.ts'
 import { changeZones } from '../zone/change.ts'
 import { runHousekeeping } from './housekeeping.ts'
 import { walkUsage } from './usage-walk.ts'
-
-// The entry point of the worker thread: delivers webhooks, looks at alerts and digests, finds tickets that wait, brings
-// time zones in force, runs the housekeeping once a minute, and sends a heartbeat to the main thread every second.
 
 declare const self: Worker
 

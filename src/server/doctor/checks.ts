@@ -1,3 +1,5 @@
+// The checks of `doctor` of a database.
+
 import { AUDIT_ROLLUP } from '../../accounts/audit-log/rollup.ts'
 import { listOrganizations } from '../../accounts/organizations/queries.ts'
 import { announcementOf, listWaiting } from '../../accounts/organizations/retention-queries.ts'
@@ -26,8 +28,6 @@ import { LIMIT_TABLES } from '../../features/usage/windows-write.ts'
 import { DELIVERY_TABLES } from '../../webhooks/outbox/state.ts'
 import { DAYS } from '../zone/days-queries.ts'
 import { appliedMigrations, listTicketPatterns, sumCoverage } from './queries.ts'
-
-// The checks of `doctor` of a database.
 
 export interface Check {
   name: string

@@ -1,3 +1,5 @@
+// Erases a person from commits.
+
 import { inBatches } from '../../base/batches.ts'
 import type { ISql, Sql } from '../../database/client.ts'
 import { lockHistory, lockOrganization } from '../../database/org-lock.ts'
@@ -8,8 +10,6 @@ import { useCustomPlans } from '../../features/commits/write.ts'
 import { updateShares } from '../../features/usage/pull-request-write.ts'
 import { countingTexts } from './person-rollups.ts'
 import type { Erasure } from './person-tables.ts'
-
-// Erases a person from commits.
 
 /** Commits of one transaction: their files are counted again from their whole histories. */
 const BATCH = 200

@@ -1,3 +1,5 @@
+// Erases a person from sessions.
+
 import { changePacked } from '../../analysis/records/fragments.ts'
 import { idsOf } from '../../base/ids.ts'
 import { lockOrganization } from '../../database/org-lock.ts'
@@ -7,8 +9,6 @@ import { readTexts, type StoredTexts } from '../../features/sessions/deleted-que
 import { replaceTexts } from '../../features/sessions/writing/write.ts'
 import type { Erasure } from './person-tables.ts'
 import { inBatchesOfBytes, mayHave, type Sized } from './queries.ts'
-
-// Erases a person from sessions.
 
 /** Sessions looked at in one statement. */
 const PAGE = 100

@@ -1,3 +1,5 @@
+// Erases a person from all tables that do not follow from others.
+
 import type { Pricer } from '../../analysis/scoring/prices.ts'
 import { sumOf } from '../../base/batches.ts'
 import { codeOf, OperatorError } from '../../base/errors.ts'
@@ -15,8 +17,6 @@ import {
   type Sized,
 } from './queries.ts'
 import type { Person, Pseudonym, Traces } from './traces.ts'
-
-// Erases a person from all tables that do not follow from others.
 
 export interface Erasure {
   sql: Sql

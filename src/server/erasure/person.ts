@@ -1,3 +1,5 @@
+// Erases a person from every table, in steps that can be taken again.
+
 import { type Actor, recordEntries } from '../../accounts/audit-log/append.ts'
 import { removeAccount } from '../../accounts/people/account-queries.ts'
 import { loadPricer, type Pricer } from '../../analysis/scoring/prices.ts'
@@ -17,8 +19,6 @@ import { eraseAuthor, findAuthorNames } from './person-commits.ts'
 import { eraseInSessions } from './person-sessions.ts'
 import { type Erasure, eraseInTables } from './person-tables.ts'
 import { pseudonymOf, tracesOf } from './traces.ts'
-
-// Erases a person from every table, in steps that can be taken again.
 
 const TOKEN_LENGTH = 12
 /** Each pass changes what was written while the one before ran. */

@@ -1,3 +1,5 @@
+// Reads, checks and writes what is sent, in turns with other requests: the work of the intake's thread.
+
 import { renumberRecords } from '../../analysis/records/problems.ts'
 import type { Signal } from '../../analysis/telemetry/model.ts'
 import { ApiError, busy, fieldError } from '../../base/errors.ts'
@@ -15,8 +17,6 @@ import { type Intake, type IntakeRequest, MAX_SYNC_BYTES } from './messages.ts'
 import { readBatch } from './read-batch.ts'
 import { type ReadTelemetry, readTelemetry } from './read-telemetry.ts'
 import { createDrains, type DrainDeps, noteBeyond } from './write-telemetry.ts'
-
-// Reads, checks and writes what is sent, in turns with other requests: the work of the intake's thread.
 
 /** Work of a request without a pause: what another organization's request waits at least. */
 const SLICE_MS = 10

@@ -1,3 +1,6 @@
+// The entry point of the intake thread: reads, checks and writes what is sent to the API, and tells the main thread only
+// what came of it.
+
 import { loadPricer } from '../../analysis/scoring/prices.ts'
 import { messageOf } from '../../base/errors.ts'
 import { createLog } from '../../base/log.ts'
@@ -13,9 +16,6 @@ import {
 import { createIntake } from './intake.ts'
 import { countSessions } from './measure.ts'
 import { type FromIntake, type Intake, receivedError, sentError, type ToIntake } from './messages.ts'
-
-// The entry point of the intake thread: reads, checks and writes what is sent to the API, and tells the main thread only
-// what came of it.
 
 declare const self: Worker
 

@@ -1,3 +1,6 @@
+// The alert and the digest of the demo, each with a test that its webhook endpoint has received, a test that another one
+// has not, and a change that was recorded.
+
 import { addDays, dateOf, UTC } from '../../base/dates.ts'
 import type { Sql } from '../../database/client.ts'
 import { inOrganization } from '../../database/org-lock.ts'
@@ -8,9 +11,6 @@ import { EXAMPLE_IDS } from '../../http/openapi/examples.ts'
 import { bodyOf, EVENTS } from '../../webhooks/outbox/catalogue.ts'
 import { insertTest } from '../../webhooks/outbox/insert-test.ts'
 import { settle } from '../../webhooks/outbox/settle.ts'
-
-// The alert and the digest of the demo, each with a test that its webhook endpoint has received, a test that another one
-// has not, and a change that was recorded.
 
 const { alert_id, digest_id } = EXAMPLE_IDS
 const TESTS = [

@@ -1,3 +1,5 @@
+// Made-up pull requests.
+
 import type { AuditRecord } from '../../analysis/records/audit.ts'
 import type { PrRiskRecord } from '../../analysis/records/risk.ts'
 import { addDays, DAY_MS } from '../../base/dates.ts'
@@ -7,8 +9,6 @@ import { componentsOf } from '../../features/risk/prepare.ts'
 import { regressionScore } from '../../features/risk/regression.ts'
 import { securityComponent } from '../../features/risk/sensitive-paths.ts'
 import { lifecycleOf, MEMBERS, randomFrom, type SeedPlan, ticketOf } from './generate.ts'
-
-// Made-up pull requests.
 
 const TITLES = [
   'Add export',

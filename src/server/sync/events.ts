@@ -1,3 +1,5 @@
+// The events of a sync request, built from the results of its writers.
+
 import { isAlert } from '../../analysis/records/finding.ts'
 import { dayOf, monthOf } from '../../base/dates.ts'
 import { SCORE_DECIMALS, unitsOf, unscaled } from '../../base/decimals.ts'
@@ -15,8 +17,6 @@ import type { SessionsWritten, WrittenSession } from '../../features/sessions/wr
 import { timesOf } from '../../features/usage/write.ts'
 import type { EventData, EventName } from '../../webhooks/outbox/catalogue.ts'
 import type { NewEvent } from '../../webhooks/outbox/events.ts'
-
-// The events of a sync request, built from the results of its writers.
 
 type Alert = EventData['security.alert']
 

@@ -1,3 +1,5 @@
+// All of an organization as records.
+
 import { findZone } from '../../accounts/organizations/zone-queries.ts'
 import { UTC } from '../../base/dates.ts'
 import type { Sql } from '../../database/client.ts'
@@ -10,8 +12,6 @@ import { listNotes } from '../../features/notes/queries.ts'
 import { countRisks, riskRecords } from '../../features/risk/queries.ts'
 import { limitRecords, listPlanRecords } from '../../features/seats/export.ts'
 import { countSessions, exportSessions } from '../../features/sessions/export.ts'
-
-// All of an organization as records.
 
 const COMMITS = 500
 

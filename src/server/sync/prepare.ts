@@ -1,3 +1,5 @@
+// Checks records, masks secrets in them, and computes what they lack.
+
 import { cleanRecords } from '../../analysis/detection/record-secrets.ts'
 import { problemsOf } from '../../analysis/records/check.ts'
 import { packFragments, type SessionFragments, unpackFragments } from '../../analysis/records/fragments.ts'
@@ -22,8 +24,6 @@ import {
   type SendingMember,
   withoutDecisions,
 } from './permissions.ts'
-
-// Checks records, masks secrets in them, and computes what they lack.
 
 /** Records in one request; import and sync send more in several. */
 export const MAX_RECORDS = 10_000

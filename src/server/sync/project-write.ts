@@ -1,3 +1,5 @@
+// Renames a project in all tables.
+
 import { type Actor, recordEntries } from '../../accounts/audit-log/append.ts'
 import { OperatorError } from '../../base/errors.ts'
 import type { ISql, Sql } from '../../database/client.ts'
@@ -14,8 +16,6 @@ import { DIRECTORIES, SESSION_ROLLUPS } from '../../features/sessions/rollup.ts'
 import { findCounted, recountPullRequests } from '../../features/usage/outcome-rollup.ts'
 import { type PullRequestId, updateSharesOfProject } from '../../features/usage/pull-request-write.ts'
 import { USAGE_ROLLUPS } from '../../features/usage/rollup.ts'
-
-// Renames a project in all tables.
 
 /** The rollups of sessions and their findings that have a row of each project. */
 const ROLLUPS = [

@@ -1,3 +1,5 @@
+// Writes a batch of records in one transaction.
+
 import { type Actor, recordEntries, recordEntriesOf, SYSTEM } from '../../accounts/audit-log/append.ts'
 import { findZone } from '../../accounts/organizations/zone-queries.ts'
 import type { RecordCounts } from '../../analysis/records/changes.ts'
@@ -39,8 +41,6 @@ import { type InboxRows, takeFromInbox } from './inbox-write.ts'
 import { findUser } from './machine.ts'
 import type { KeyRights } from './permissions.ts'
 import { createPreparer, findSender, type PreparedBatch, refuseTooMany } from './prepare.ts'
-
-// Writes a batch of records in one transaction.
 
 export interface SyncDeps {
   sql: Sql

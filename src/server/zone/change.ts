@@ -1,3 +1,6 @@
+// Brings time zones that organizations asked for in force. One transaction computes all days and their sums again, beside reads,
+// which see all of it or nothing. One that is killed has changed nothing, and the next call begins again.
+
 import {
   askForZone,
   beginZone,
@@ -22,9 +25,6 @@ import { moveParts, movePullRequests } from '../../features/usage/outcome-rollup
 import { findWalked, moveUsage } from '../../features/usage/walk.ts'
 import { LIMIT_DAYS } from '../../features/usage/windows-write.ts'
 import { waitForEver, writeDays } from './days-queries.ts'
-
-// Brings time zones that organizations asked for in force. One transaction computes all days and their sums again, beside reads,
-// which see all of it or nothing. One that is killed has changed nothing, and the next call begins again.
 
 /** The sums that are computed again as a whole. */
 const REBUILT = [FIGURES, COMMIT_ROLLUP, LIMIT_DAYS, ...FINDING_ROLLUPS]

@@ -1,3 +1,5 @@
+// Deliveries on request: tests and redeliveries, each with an entry in the audit log.
+
 import { type Actor, type NewEntry, recordEntries } from '../../accounts/audit-log/append.ts'
 import { microsOf, timestampOf } from '../../base/dates.ts'
 import { validationError } from '../../base/errors.ts'
@@ -20,8 +22,6 @@ import { settle } from '../outbox/settle.ts'
 import { getEndpoint, noEndpoint } from '../queries.ts'
 import { getDelivery } from './history-queries.ts'
 import type { Delivery, RecoverBody, RecoverResponse, TestResponse } from './model.ts'
-
-// Deliveries on request: tests and redeliveries, each with an entry in the audit log.
 
 const MESSAGE = 'This is a test event. Your endpoint receives webhooks.'
 

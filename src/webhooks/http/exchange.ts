@@ -1,3 +1,5 @@
+// One HTTP request over a checked connection.
+
 import { type Agent, type ClientRequest, type IncomingMessage, request } from 'node:http'
 import { isIP, type LookupFunction, type Socket } from 'node:net'
 import { MAX_STORED_BODY_BYTES } from './attempt-result.ts'
@@ -15,8 +17,6 @@ import {
   timedOut,
 } from './failure.ts'
 import { LOOKUP_TIMEOUT_MS, lookUp, type Resolve } from './resolve.ts'
-
-// One HTTP request over a checked connection.
 
 /** After this many bytes of a body the connection is closed. */
 const MAX_READ_BODY_BYTES = 16_384

@@ -1,3 +1,5 @@
+// Connects the delivery loop with the database, the network and the settings.
+
 import type { Log } from '../../base/log.ts'
 import type { Config } from '../../config.ts'
 import type { Sql } from '../../database/client.ts'
@@ -13,8 +15,6 @@ import { release, settle } from '../outbox/settle.ts'
 import { createSecretBox, memoizedOpen } from '../signing/secret-box.ts'
 import { startListener } from './listener.ts'
 import { startLoop } from './loop.ts'
-
-// Connects the delivery loop with the database, the network and the settings.
 
 interface DeliveriesDeps {
   pool: ReconnectingPool

@@ -1,3 +1,5 @@
+// The worker's loop: polls, claims, attempts, stores results.
+
 import { messageOf } from '../../base/errors.ts'
 import type { Log } from '../../base/log.ts'
 import { withTimeout } from '../../base/timeout.ts'
@@ -7,8 +9,6 @@ import type { Outcome } from '../outbox/settle.ts'
 import { type ClaimerDeps, createClaimer } from './claimer.ts'
 import { createResultBatcher } from './result-batcher.ts'
 import { createSlots } from './slots.ts'
-
-// The worker's loop: polls, claims, attempts, stores results.
 
 /** Retries are found by polling only: at most every POLL_MS, at least every MAX_POLL_MS. */
 const POLL_MS = 500

@@ -1,3 +1,5 @@
+// Finds the lines of commits that agents wrote. docs/outcomes.md has the definitions.
+
 import { DAY_MS } from '../../../base/dates.ts'
 import type { CommitAi, CommitRecord } from '../../records/commit.ts'
 import { branchHeads } from '../git/default-branch.ts'
@@ -11,8 +13,6 @@ import { countIn, rangesOf } from './ranges.ts'
 import { countsOf, createSurvival, type FollowedCommit, survivalOf } from './survival.ts'
 import { createWritten, type Written } from './written.ts'
 import type { WrittenEdit } from './written-edits.ts'
-
-// Finds the lines of commits that agents wrote. docs/outcomes.md has the definitions.
 
 /** A commit with lines that agents wrote, as it is kept while it is needed. */
 export interface StoredCommit extends Omit<FollowedCommit, 'sha' | 'counted'> {

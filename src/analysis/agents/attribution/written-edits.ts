@@ -1,3 +1,5 @@
+// Finds what agents wrote in files that a commit changed.
+
 import { dirname, isAbsolute, join } from 'node:path'
 import { sessionIdOf } from '../../../base/ids.ts'
 import type { FindRepository } from '../git/project-name.ts'
@@ -7,8 +9,6 @@ import type { StartedSession } from '../transcript/sub-agents.ts'
 import { byFirstUse, type Transcript } from '../transcript/transcript.ts'
 import { withoutWorktree, workspaceOf } from '../transcript/workspace.ts'
 import { without } from '../transcript/written-lines.ts'
-
-// Finds what agents wrote in files that a commit changed.
 
 /** An act of a session that a commit may contain. */
 interface AgentAction {

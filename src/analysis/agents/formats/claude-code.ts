@@ -1,3 +1,6 @@
+// Claude Code's session files (versions 1.0 to 2.1): one JSON object per line. An API message is written as one line per
+// content block, and each of these lines repeats the usage of the message.
+
 import { statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { dangerousAction } from '../../detection/dangerous-actions.ts'
@@ -23,9 +26,6 @@ import {
 } from './claude-lineage.ts'
 import { claudeTotals, messageOf, otherCalls, SYNTHETIC } from './claude-usage.ts'
 import { noteRefusal } from './limits/claude.ts'
-
-// Claude Code's session files (versions 1.0 to 2.1): one JSON object per line. An API message is written as one line per
-// content block, and each of these lines repeats the usage of the message.
 
 /** Messages of sub-agents inside their parent's file, which count only if the sub-agent has no file of its own. */
 const MAX_SUB_AGENT_MESSAGES = 20_000

@@ -1,3 +1,7 @@
+// The output of `claude -p --output-format stream-json`, or of `json`, which prints an array of the same messages
+// (`--verbose`) or the last one only. This last one, `result`, has the exact tokens and cost of the run by model; the usage
+// of a message is that at the start of its response.
+
 import { statSync } from 'node:fs'
 import { dangerousAction } from '../../detection/dangerous-actions.ts'
 import { KINDS, tokensOfKind } from '../../fragments/totals.ts'
@@ -13,10 +17,6 @@ import type { MessageTokens, Turn } from '../transcript/transcript-model.ts'
 import { readResponse, readUserContent } from './claude-content.ts'
 import { claudeTokens, claudeTotals, costOf, messageOf, otherCalls, SYNTHETIC } from './claude-usage.ts'
 import { noteEvent } from './limits/claude.ts'
-
-// The output of `claude -p --output-format stream-json`, or of `json`, which prints an array of the same messages
-// (`--verbose`) or the last one only. This last one, `result`, has the exact tokens and cost of the run by model; the usage
-// of a message is that at the start of its response.
 
 const newRun = (transcript: Transcript) => ({
   transcript,

@@ -1,3 +1,6 @@
+// The output of `codex exec --json`: no times, no model. A thread begins at the time in its id, a UUIDv7, and is assumed to
+// have ended when the file was last modified. Where the thread's rollout is read too, that has all of it.
+
 import { stat } from 'node:fs/promises'
 import { timeOf, timeOfUuid7 } from '../transcript/contents.ts'
 import { type Json, objectOf, textOf } from '../transcript/json.ts'
@@ -7,9 +10,6 @@ import type { Transcript } from '../transcript/transcript.ts'
 import type { Turn } from '../transcript/transcript-model.ts'
 import { doneBy } from './codex-items.ts'
 import { growth, type Totals, tokensOf, totalsOf } from './codex-totals.ts'
-
-// The output of `codex exec --json`: no times, no model. A thread begins at the time in its id, a UUIDv7, and is assumed to
-// have ended when the file was last modified. Where the thread's rollout is read too, that has all of it.
 
 const newThread = (transcript: Transcript) => ({
   transcript,

@@ -1,3 +1,8 @@
+// Rollout files of Codex CLI: one `{timestamp, type, payload}` per line. The texts and tool calls of an API call are written
+// before its usage: a `token_usage_record`, which comes at once and names the response, or in older versions running totals
+// (`token_count`), which come after the outputs of its calls, mostly twice. A thread whose history was reverted goes on in a
+// second file, which names the first (`history_base`).
+
 import { notesFrom, vendorNotes } from '../../records/call-notes.ts'
 import type { CallNotes } from '../../records/session.ts'
 import { tierOf } from '../../scoring/price-tiers.ts'
@@ -30,11 +35,6 @@ import {
   usageIn,
 } from './codex-totals.ts'
 import { noteExceeded, noteLimits } from './limits/codex.ts'
-
-// Rollout files of Codex CLI: one `{timestamp, type, payload}` per line. The texts and tool calls of an API call are written
-// before its usage: a `token_usage_record`, which comes at once and names the response, or in older versions running totals
-// (`token_count`), which come after the outputs of its calls, mostly twice. A thread whose history was reverted goes on in a
-// second file, which names the first (`history_base`).
 
 /** Texts of a user message that the program wrote. */
 const NOT_A_PROMPT = new RegExp(

@@ -1,3 +1,6 @@
+// Chat files of Gemini CLI: one JSON document, in newer versions a head and one message per line. They
+// contain a hash of the working folder, not its name: see `folderOfChat`.
+
 import { basename, dirname, join } from 'node:path'
 import { isTool } from '../../scoring/tool-names.ts'
 import { readText } from '../git/regular-file.ts'
@@ -9,9 +12,6 @@ import type { Transcript } from '../transcript/transcript.ts'
 import type { MessageTokens } from '../transcript/transcript-model.ts'
 import { addedKeys } from '../transcript/written-lines.ts'
 import { type Format, valueIn } from './format.ts'
-
-// Chat files of Gemini CLI: one JSON document, in newer versions a head and one message per line. They
-// contain a hash of the working folder, not its name: see `folderOfChat`.
 
 /** Digits of the folder's hash in the project's name. */
 const HASH_LENGTH = 8

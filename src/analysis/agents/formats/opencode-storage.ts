@@ -1,3 +1,7 @@
+// OpenCode's storage folder, `session/<project>/*.json`, `message/<session>/*.json` and `part/<message>/*.json`, and the
+// SQLite database of newer versions, with the same objects in its `data` columns. OpenCode 2 goes on in the same database, in
+// tables of its own, into which it copies older sessions under their ids: those are in both.
+
 import { statSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
@@ -8,10 +12,6 @@ import { addTokens, noTokens, noteSum, reportedCost, type SourceFile } from '../
 import { type FolderReader, type Format, type Places, SESSION_KEYS, valueIn } from './format.ts'
 import { newOpencodeState, type OpencodeState, readObject, readOpencode, tokensOf } from './opencode.ts'
 import { readNextRow } from './opencode-next.ts'
-
-// OpenCode's storage folder, `session/<project>/*.json`, `message/<session>/*.json` and `part/<message>/*.json`, and the
-// SQLite database of newer versions, with the same objects in its `data` columns. OpenCode 2 goes on in the same database, in
-// tables of its own, into which it copies older sessions under their ids: those are in both.
 
 /** Reads a storage folder. The parts of a message are read right after it, so that memory holds few parts. */
 async function readOpencodeFolder(file: SourceFile): Promise<void> {

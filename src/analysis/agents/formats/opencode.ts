@@ -1,3 +1,6 @@
+// OpenCode's sessions, messages and parts: from a sequence of JSON objects, from documents of `opencode export`, from the
+// storage folder, or from the database. A part may come before its message. The secret of a share object is never read.
+
 import { notesFrom, vendorNotes } from '../../records/call-notes.ts'
 import { isTool } from '../../scoring/tool-names.ts'
 import { objectsIn, type Time, timeOf } from '../transcript/contents.ts'
@@ -13,9 +16,6 @@ import type { Transcript } from '../transcript/transcript.ts'
 import type { MessageTokens } from '../transcript/transcript-model.ts'
 import { addedKeys } from '../transcript/written-lines.ts'
 import { readObjects } from './json-objects.ts'
-
-// OpenCode's sessions, messages and parts: from a sequence of JSON objects, from documents of `opencode export`, from the
-// storage folder, or from the database. A part may come before its message. The secret of a share object is never read.
 
 /** Parts that came before their message. */
 const MAX_WAITING = 200_000

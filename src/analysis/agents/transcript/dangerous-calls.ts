@@ -1,3 +1,5 @@
+// Finds dangerous actions in the calls of an agent's tools.
+
 import {
   dangerousAction,
   dangerousActionsIn,
@@ -9,8 +11,6 @@ import type { DangerousAction } from '../../records/fragments.ts'
 import { isTool } from '../../scoring/tool-names.ts'
 import { copyText, type Json, objectOf, textOf } from './json.ts'
 import { type CallEffects, commandOf } from './tool-effects.ts'
-
-// Finds dangerous actions in the calls of an agent's tools.
 
 const SQL_TOOL = /sql|database|query/i
 const MAX_ACTIONS_PER_CALL = 50

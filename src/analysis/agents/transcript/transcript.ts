@@ -1,3 +1,5 @@
+// A session as its files are read.
+
 import { compareText, cut } from '../../../base/text.ts'
 import type { FoundSecret } from '../../detection/secrets.ts'
 import { largerTotals } from '../../fragments/totals.ts'
@@ -22,8 +24,6 @@ import {
   type ToolCall,
   type Turn,
 } from './transcript-model.ts'
-
-// A session as its files are read.
 
 const MAX_FOLDERS = 50
 const UNKNOWN_TIME = '~'

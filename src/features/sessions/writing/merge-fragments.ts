@@ -1,3 +1,5 @@
+// Merges parts of a session that are sent with those that are stored.
+
 import { isBetterName, mergeFragments } from '../../../analysis/fragments/merge.ts'
 import { composeRecord, turnIds } from '../../../analysis/fragments/session-record.ts'
 import { MAX_FINDINGS } from '../../../analysis/records/finding.ts'
@@ -18,8 +20,6 @@ import {
   type MergeOptions,
   withKeptTelemetry,
 } from './telemetry.ts'
-
-// Merges parts of a session that are sent with those that are stored.
 
 /** A session as it is stored, as far as it decides on parts that are sent. */
 type Stored = Pick<StoredSession, 'project' | 'user_id' | 'user_email' | 'hash' | 'origin'>

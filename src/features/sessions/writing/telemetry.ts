@@ -1,3 +1,5 @@
+// Telemetry as a part of sessions.
+
 import { mergeFragments } from '../../../analysis/fragments/merge.ts'
 import { composeRecord, type RecordHead } from '../../../analysis/fragments/session-record.ts'
 import { coverageOf, originOf, telemetryOf } from '../../../analysis/fragments/telemetry.ts'
@@ -8,8 +10,6 @@ import type { ISql } from '../../../database/client.ts'
 import { hashOf, NO_PROJECT, type PreparedSession, prepareSession } from '../prepare.ts'
 import { findIncluding, findRecords, storeIncludes } from '../store-write.ts'
 import { findPeople } from './reassignment-queries.ts'
-
-// Telemetry as a part of sessions.
 
 export interface MergeOptions {
   pricer: Pricer

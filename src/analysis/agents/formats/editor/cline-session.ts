@@ -1,3 +1,6 @@
+// Sessions of Cline's program and of its newer extension: `<id>.messages.json`, and `<id>.json` with what the session is and
+// used. Compacting a session takes the usage of its messages away, and leaves their sum.
+
 import { vendorNotes } from '../../../records/call-notes.ts'
 import { blockText, timeOf } from '../../transcript/contents.ts'
 import { type Json, listOf, objectOf, parseJson, textOf, valueAt } from '../../transcript/json.ts'
@@ -12,9 +15,6 @@ import {
 } from '../../transcript/source-file.ts'
 import type { Transcript } from '../../transcript/transcript.ts'
 import { readResponse, readUserContent } from '../claude-content.ts'
-
-// Sessions of Cline's program and of its newer extension: `<id>.messages.json`, and `<id>.json` with what the session is and
-// used. Compacting a session takes the usage of its messages away, and leaves their sum.
 
 export async function readClineSession(file: SourceFile, sessionId: string): Promise<void> {
   const transcript = file.transcriptOf(sessionId)

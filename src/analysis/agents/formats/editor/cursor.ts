@@ -1,3 +1,6 @@
+// Cursor's `state.vscdb`: the messages ("bubbles") of its chats ("composers"). Only their keys are asked for: the database
+// has the user's tokens too. Versions from 3 on keep no counts of tokens, and none keeps the cache or the costs.
+
 import { existsSync, readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -10,9 +13,6 @@ import { isNothing, type SourceFile, tokensBy } from '../../transcript/source-fi
 import type { Transcript } from '../../transcript/transcript.ts'
 import type { Turn } from '../../transcript/transcript-model.ts'
 import type { Format } from '../format.ts'
-
-// Cursor's `state.vscdb`: the messages ("bubbles") of its chats ("composers"). Only their keys are asked for: the database
-// has the user's tokens too. Versions from 3 on keep no counts of tokens, and none keeps the cache or the costs.
 
 const TABLE = 'cursorDiskKV'
 /** The rows whose keys begin with a text; the index of the keys finds them. */

@@ -1,3 +1,7 @@
+// Zed's `threads.db`: a row for each thread, as JSON that may be packed by zstd. Messages have no times: all are of the
+// thread's last change. Of the calls that answer a prompt only the last one's usage is kept, so what the thread used in all
+// is stated beside them.
+
 import { join } from 'node:path'
 import { zstdDecompressSync } from 'node:zlib'
 import { codeOf } from '../../../../base/errors.ts'
@@ -9,10 +13,6 @@ import { type SourceFile, totalOf } from '../../transcript/source-file.ts'
 import { noteWhole, type Transcript } from '../../transcript/transcript.ts'
 import { claudeTokens } from '../claude-usage.ts'
 import type { Format } from '../format.ts'
-
-// Zed's `threads.db`: a row for each thread, as JSON that may be packed by zstd. Messages have no times: all are of the
-// thread's last change. Of the calls that answer a prompt only the last one's usage is kept, so what the thread used in all
-// is stated beside them.
 
 const COLUMNS = ['id', 'parent_id', 'summary', 'created_at', 'updated_at', 'folder_paths', 'data_type']
 const MAX_UNPACKED = 64 * 1024 * 1024

@@ -1,3 +1,6 @@
+// Threads of Amp: one JSON document each, `threads/T-….json`. Usage is in messages, in a ledger of the thread, or in both.
+// What sub-agents used is in no file.
+
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { blockText, objectsIn, type Time, textsIn, timeOf } from '../../transcript/contents.ts'
@@ -7,9 +10,6 @@ import { type SourceFile, tokensBy } from '../../transcript/source-file.ts'
 import type { Transcript } from '../../transcript/transcript.ts'
 import { readResponse } from '../claude-content.ts'
 import { type Format, textIn } from '../format.ts'
-
-// Threads of Amp: one JSON document each, `threads/T-….json`. Usage is in messages, in a ledger of the thread, or in both.
-// What sub-agents used is in no file.
 
 async function readAmp(file: SourceFile, sessionId: string): Promise<void> {
   const transcript = file.transcriptOf(sessionId)

@@ -1,3 +1,7 @@
+// Copilot's `session-store.db` has a row for each call of the API. The events of a session beside it have what was done, and
+// in newer versions the same usage under other ids: where there are events only they are read, and the rows are looked up
+// for sessions of older versions. Without the folder of events the store is read by itself.
+
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { picodollarsOf } from '../../../scoring/prices.ts'
@@ -15,10 +19,6 @@ import { textOf } from '../../transcript/json.ts'
 import type { LineOwners } from '../../transcript/line-owners.ts'
 import { type SourceFile, tokensBy } from '../../transcript/source-file.ts'
 import type { ApiMessage } from '../../transcript/transcript-model.ts'
-
-// Copilot's `session-store.db` has a row for each call of the API. The events of a session beside it have what was done, and
-// in newer versions the same usage under other ids: where there are events only they are read, and the rows are looked up
-// for sessions of older versions. Without the folder of events the store is read by itself.
 
 const TABLE = 'assistant_usage_events'
 /** In the order of `tokensBy`. */

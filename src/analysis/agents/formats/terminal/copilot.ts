@@ -1,3 +1,7 @@
+// Copilot CLI's `session-state/<id>/events.jsonl`. Newer versions write a `session.usage_record` for each call of the API,
+// before its message; what older ones wrote of their calls is in the store (copilot-store.ts), and the sums of the session
+// in `session.shutdown`.
+
 import { join } from 'node:path'
 import { addMonths } from '../../../../base/dates.ts'
 import { sumTotals } from '../../../fragments/totals.ts'
@@ -12,10 +16,6 @@ import { noteWhole, type Transcript } from '../../transcript/transcript.ts'
 import type { Turn } from '../../transcript/transcript-model.ts'
 import { type Format, idIn, textIn } from '../format.ts'
 import { COPILOT_DATABASE, callsBeside, creditCost, type StoredCall } from './copilot-store.ts'
-
-// Copilot CLI's `session-state/<id>/events.jsonl`. Newer versions write a `session.usage_record` for each call of the API,
-// before its message; what older ones wrote of their calls is in the store (copilot-store.ts), and the sums of the session
-// in `session.shutdown`.
 
 /** A call of the API and its message are at most this far apart. */
 const PAIR_MS = 120_000

@@ -1,3 +1,6 @@
+// Goose's `sessions.db`. Newer versions have a ledger with a row for each call of the API, older ones the sums of a session.
+// A row names no message: it is written after those of its answer. A copy of a session has its rows under new ids.
+
 import { join } from 'node:path'
 import { compareText } from '../../../../base/text.ts'
 import { objectsIn, storedTime, textsIn } from '../../transcript/contents.ts'
@@ -7,9 +10,6 @@ import { reportedCost, type SourceFile, tokensBy, totalOf } from '../../transcri
 import { noteWhole, type Transcript } from '../../transcript/transcript.ts'
 import type { Turn } from '../../transcript/transcript-model.ts'
 import type { Format } from '../format.ts'
-
-// Goose's `sessions.db`. Newer versions have a ledger with a row for each call of the API, older ones the sums of a session.
-// A row names no message: it is written after those of its answer. A copy of a session has its rows under new ids.
 
 /** Rows of the ledger that are read: they are kept until their session is. */
 const MAX_LEDGER = 500_000

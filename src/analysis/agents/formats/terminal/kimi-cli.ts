@@ -1,3 +1,7 @@
+// Kimi CLI, the program in Python before Kimi Code: `sessions/<MD5 of the folder>/<session>/wire.jsonl`, and one for each sub-agent
+// in `subagents/<agent>`, whose events the session's file repeats. The texts and calls of an answer come before its usage, which
+// names it. No line names the model. A fork begins with its parent's lines as they are.
+
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { EventFragment } from '../../../records/fragments.ts'
@@ -8,10 +12,6 @@ import { type SourceFile, tokensBy } from '../../transcript/source-file.ts'
 import type { Transcript } from '../../transcript/transcript.ts'
 import type { Turn } from '../../transcript/transcript-model.ts'
 import type { Format } from '../format.ts'
-
-// Kimi CLI, the program in Python before Kimi Code: `sessions/<MD5 of the folder>/<session>/wire.jsonl`, and one for each sub-agent
-// in `subagents/<agent>`, whose events the session's file repeats. The texts and calls of an answer come before its usage, which
-// names it. No line names the model. A fork begins with its parent's lines as they are.
 
 const newState = (transcript: Transcript, isSubAgent: boolean) => ({
   transcript,

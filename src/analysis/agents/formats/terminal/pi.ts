@@ -1,3 +1,6 @@
+// Sessions of Pi and Oh My Pi: a head, then entries that form a tree. All branches of it were paid for. A fork begins with a
+// copy of its parent's entries. What summaries, tools and calls beside the conversation used is in entries of their own.
+
 import { join } from 'node:path'
 import { vendorNotes } from '../../../records/call-notes.ts'
 import { blockText, objectsIn, type Time, textsIn, timeOf } from '../../transcript/contents.ts'
@@ -8,9 +11,6 @@ import type { Transcript } from '../../transcript/transcript.ts'
 import type { ApiMessage, Turn } from '../../transcript/transcript-model.ts'
 import { type Format, idIn, textIn } from '../format.ts'
 import { nameOf, noteAgent, noteAgentFile, usedBy, usedByTool } from './pi-agents.ts'
-
-// Sessions of Pi and Oh My Pi: a head, then entries that form a tree. All branches of it were paid for. A fork begins with a
-// copy of its parent's entries. What summaries, tools and calls beside the conversation used is in entries of their own.
 
 const newState = (file: SourceFile, transcript: Transcript) => ({
   file,

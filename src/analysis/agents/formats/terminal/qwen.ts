@@ -1,3 +1,8 @@
+// Qwen Code's `projects/<folder>/chats/<session>.jsonl`, and those of sub-agents in `subagents/<session>/`. An answer of the
+// API is written as a `qwen-code.api_response` of `ui_telemetry` with its id, and as a line of the model: in the session's
+// file, or in that of the sub-agent, which may be read without it: those are told to be one where all parts are known.
+// Calls that nobody sees (titles, memory) have the first only.
+
 import { join } from 'node:path'
 import { notesFrom } from '../../../records/call-notes.ts'
 import { isTool } from '../../../scoring/tool-names.ts'
@@ -9,11 +14,6 @@ import type { Transcript } from '../../transcript/transcript.ts'
 import type { MessageTokens, Turn } from '../../transcript/transcript-model.ts'
 import { type Format, SESSION_KEYS } from '../format.ts'
 import { hasFailed, isPrompt } from '../gemini.ts'
-
-// Qwen Code's `projects/<folder>/chats/<session>.jsonl`, and those of sub-agents in `subagents/<session>/`. An answer of the
-// API is written as a `qwen-code.api_response` of `ui_telemetry` with its id, and as a line of the model: in the session's
-// file, or in that of the sub-agent, which may be read without it: those are told to be one where all parts are known.
-// Calls that nobody sees (titles, memory) have the first only.
 
 /** Kinds of a user's lines that a person wrote; notifications, goals and timers write others. */
 const PERSONS = new Set([undefined, 'mid_turn_user_message', 'realtime_message'])
