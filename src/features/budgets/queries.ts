@@ -1,9 +1,9 @@
 import type { Access } from '../../accounts/people/callers.ts'
-import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
 import { monthOf } from '../../base/dates.ts'
 import { ApiError } from '../../base/errors.ts'
 import type { ISql, Sql } from '../../database/client.ts'
 import { deleteFrom, readPage } from '../../database/rows.ts'
+import type { Seen } from '../../http/whole-list.ts'
 import { forecastOf, usedOf } from './forecast.ts'
 import type { BudgetListQuery, BudgetPage, MyBudgets, ScopedBudget, UsedBudget } from './model.ts'
 import {
@@ -28,7 +28,7 @@ export async function listBudgetPage(
   sql: ISql,
   orgId: string,
   query: BudgetListQuery,
-  { hidesMembers, onlyMember }: { hidesMembers: boolean; onlyMember: VisibleMember | null },
+  { hidesMembers, onlyMember }: Seen,
   today: string,
 ): Promise<BudgetPage> {
   const wantedScope = await findScope(sql, orgId, query)
@@ -102,7 +102,7 @@ async function findUsed(sql: Sql, orgId: string, scopes: readonly BudgetScope[],
 export async function findExceeded(
   sql: Sql,
   orgId: string,
-  { hidesMembers, onlyMember }: { hidesMembers: boolean; onlyMember: VisibleMember | null },
+  { hidesMembers, onlyMember }: Seen,
   today: string,
 ): Promise<UsedBudget[]> {
   const scopes = await sql<BudgetScope[]>`

@@ -5,18 +5,11 @@ import { JsonText, type PageRow, pageText } from '../../base/json-text.ts'
 import type { Fragment, ISql, Sql } from '../../database/client.ts'
 import { memberItem, memberOf, personGiven } from '../../database/member-addresses.ts'
 import { inDays, unnest } from '../../database/rows.ts'
+import type { Seen } from '../../http/whole-list.ts'
 import type { FindingListQuery, ListedFinding } from './finding-model.ts'
 
-/** The caller may see these members and findings. */
-export interface Shown {
-  /** Whether members are left out. */
-  hidesMembers: boolean
-  /** Only findings of these own sessions are shown; null: everybody's. */
-  onlyMember: VisibleMember | null
-}
-
-/** The same of a list, by days of the time zone. */
-type Listed = Shown & { zone: string }
+/** Findings as the caller may see them, by days of the time zone. */
+type Listed = Seen & { zone: string }
 
 /** Findings `f` as JSON text, with their members `m`, and with the note that only some have. */
 const itemOf = (sql: ISql, hidesMembers: boolean): Fragment => sql`
@@ -156,7 +149,7 @@ const visible = (sql: ISql, onlyMember: VisibleMember | null): Fragment =>
   onlyMember === null ? sql`` : sql`and f.member = ${onlyMember.id}`
 
 /** The sessions that have the finding. Throws NOT_FOUND. */
-export async function findSessionsOf(sql: ISql, orgId: string, id: string, { onlyMember }: Shown) {
+export async function findSessionsOf(sql: ISql, orgId: string, id: string, { onlyMember }: Seen) {
   const rows = await sql<{ session_id: string }[]>`
     select distinct f.session_id
     from findings f
@@ -168,7 +161,7 @@ export async function findSessionsOf(sql: ISql, orgId: string, id: string, { onl
 }
 
 /** One finding, of the newest session that has it. Throws NOT_FOUND. */
-export async function getFinding(sql: ISql, orgId: string, id: string, { hidesMembers, onlyMember }: Shown) {
+export async function getFinding(sql: ISql, orgId: string, id: string, { hidesMembers, onlyMember }: Seen) {
   const [row] = await sql<{ item: string }[]>`
     select ${itemOf(sql, hidesMembers)}
     from findings f
@@ -210,7 +203,7 @@ export async function findShownAgain(
 const MAX_NAMED = 3
 
 /** The number of open critical findings, and the oldest of them. */
-export async function findCritical(sql: Sql, orgId: string, { hidesMembers, onlyMember }: Shown) {
+export async function findCritical(sql: Sql, orgId: string, { hidesMembers, onlyMember }: Seen) {
   const critical = sql`
     from findings f
     where f.org_id = ${orgId}

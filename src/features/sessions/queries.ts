@@ -1,4 +1,3 @@
-import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
 import { SESSION_NOTE_NAMES } from '../../analysis/records/session.ts'
 import { UTC } from '../../base/dates.ts'
 import { ApiError } from '../../base/errors.ts'
@@ -7,6 +6,7 @@ import type { Fragment, ISql, Sql } from '../../database/client.ts'
 import { memberOf } from '../../database/member-addresses.ts'
 import { summedProject } from '../../database/rollups.ts'
 import { MAX_PER_PAGE } from '../../http/query.ts'
+import type { Seen } from '../../http/whole-list.ts'
 import { isSummed, sessionsWithShares, usageRows } from '../usage/sources.ts'
 import { sessionSums } from '../usage/sums.ts'
 import {
@@ -72,11 +72,7 @@ const shareText = (sql: ISql, days: 14 | 30) => {
 }
 
 /** The caller sees these sessions, with their members or without, by days of the time zone. */
-interface SeenSessions {
-  onlyMember?: VisibleMember | null
-  hidesMembers?: boolean
-  zone?: string
-}
+type SeenSessions = Partial<Seen> & { zone?: string }
 
 const seenBy = (
   query: SessionListQuery,
@@ -244,10 +240,7 @@ export async function getSession(
   sql: Sql,
   orgId: string,
   id: string,
-  {
-    hidesMembers = false,
-    onlyMember = null,
-  }: { hidesMembers?: boolean; onlyMember?: VisibleMember | null } = {},
+  { hidesMembers = false, onlyMember = null }: Partial<Seen> = {},
 ): Promise<JsonText> {
   const [row] = await sql<{ head: string; detail: string }[]>`
     select
