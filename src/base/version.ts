@@ -20,12 +20,10 @@ export const BUILD: Build =
 
 export const VERSION = BUILD.version
 
-/** A text like `0.1.0 (commit 4919659d6a6a)`. */
-export const VERSION_AND_COMMIT = `${VERSION} (${BUILD.commit === null ? 'of an unknown commit' : `commit ${shortOf(BUILD.commit)}`})`
+const COMMIT = BUILD.commit?.replace(/^([0-9a-f]{12})[0-9a-f]*/, '$1')
 
-function shortOf(commit: string): string {
-  return commit.replace(/^([0-9a-f]{12})[0-9a-f]*/, '$1')
-}
+/** A text like `0.1.0 (commit 4919659d6a6a)`. */
+export const VERSION_AND_COMMIT = `${VERSION} (${COMMIT === undefined ? 'of an unknown commit' : `commit ${COMMIT}`})`
 
 /** The version of a build of `commit`: `0.3.0-dev+961f8f6`. */
 export const versionOf = (commit: string | null): string =>

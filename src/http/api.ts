@@ -3,6 +3,7 @@ import { Elysia } from 'elysia'
 import type { Need } from '../accounts/keys/rights.ts'
 import { inZone } from '../accounts/organizations/zone-queries.ts'
 import type { Access } from '../accounts/people/callers.ts'
+import { isObject } from '../analysis/agents/transcript/json.ts'
 import { problemsBySchema, refined, refuseUnlessValid } from '../analysis/records/problems.ts'
 import { UTC } from '../base/dates.ts'
 import { JsonText } from '../base/json-text.ts'
@@ -104,9 +105,6 @@ function replaceBroken(params: Record<string, string | null>): void {
 }
 
 const isSchema = (response: object): response is TSchema => Kind in response
-
-const isObject = (value: unknown): value is object =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Who may send requests to a route: by a key or session, or, without `need`, anybody whom `before` does not refuse. */
 interface Callers {

@@ -6,14 +6,7 @@ import { bodyOf, Envelope, EVENT_NAMES, EVENTS, type SentName, TEST_EVENT } from
 const EXAMPLE_ID = 'evt_0k3w9d2m'
 const EXAMPLE_TIME = new Date('2026-01-31T12:34:56.789Z')
 
-interface PublishedEvent {
-  name: SentName
-  meaning: string
-  schema: object
-  example: Envelope
-}
-
-function published(name: SentName): PublishedEvent {
+function published(name: SentName) {
   const { meaning, data, example } = name === TEST_EVENT.name ? TEST_EVENT : EVENTS[name]
   const schema = Type.Object({
     ...Envelope.properties,
@@ -26,6 +19,6 @@ function published(name: SentName): PublishedEvent {
 }
 
 /** The events that endpoints may subscribe to, in the order in which they are shown. */
-export const catalogue: { data: PublishedEvent[] } = { data: EVENT_NAMES.map(published) }
+export const catalogue = { data: EVENT_NAMES.map(published) }
 
-export const sentEvents = (): PublishedEvent[] => [...catalogue.data, published(TEST_EVENT.name)]
+export const sentEvents = () => [...catalogue.data, published(TEST_EVENT.name)]

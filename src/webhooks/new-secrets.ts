@@ -13,13 +13,6 @@ import { clearGithubSecret, findUnreadable, nameOfOwner } from './stored-secret-
 
 // New signing secrets where the key of the former ones is lost.
 
-interface NewSecret {
-  org: string
-  id: string
-  url: string
-  secret: string
-}
-
 interface NewSecretsDeps {
   sql: Sql
   /** Encrypts the secrets with the key that is used from now on. */
@@ -39,7 +32,7 @@ export async function giveNewSecrets(
   { sql, box, actor, saveKey }: NewSecretsDeps,
   organizations: readonly Organization[],
   all: boolean,
-): Promise<{ secrets: NewSecret[]; lost: string[]; isNewKey: boolean }> {
+) {
   return await sql.begin(async (tx) => {
     // the order is that of everyone who stores a secret, and the locks come before the key
     for (const id of organizations.map(({ id }) => id).toSorted()) await lockOrganization(tx, id)
@@ -49,7 +42,7 @@ export async function giveNewSecrets(
         'a server runs on this database, and the key at hand is not its key: stop the servers first, they keep the former key',
       )
     }
-    const secrets: NewSecret[] = []
+    const secrets: Record<'org' | 'id' | 'url' | 'secret', string>[] = []
     const lost: string[] = []
     for (const { id: orgId, slug } of organizations) {
       await deleteIdempotencyKeys(tx, orgId)

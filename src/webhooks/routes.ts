@@ -30,13 +30,7 @@ import {
 } from './model.ts'
 import { getEndpoint, listEndpoints } from './queries.ts'
 
-/** Only the routes of webhooks need these dependencies. */
-interface WebhookDeps extends RouteDeps, EndpointDeps {
-  egress: Egress
-  resolve: Resolve
-}
-
-export const webhookRoutes = (webhooks: WebhookDeps) => {
+export const webhookRoutes = (webhooks: RouteDeps & EndpointDeps & { egress: Egress; resolve: Resolve }) => {
   const { read, api, egress, resolve, box } = webhooks
   const problems = (body: EndpointChangeBody) => endpointProblems(body, egress)
   return new Elysia({ prefix: '/webhooks', tags: ['Webhooks'] })

@@ -3,7 +3,7 @@ import type { Context } from '../command/context.ts'
 import { printMessage, printResult } from '../command/output.ts'
 import { loginByDevice } from './device-login.ts'
 import type { Environment } from './folders.ts'
-import { fetchKeyOwner, type KeyWhoAmI } from './key-owner.ts'
+import { fetchKeyOwner } from './key-owner.ts'
 import { deleteLogin, keepLogin, type Login, loginPath, readLogin } from './login-file.ts'
 import { findUrl, getServer, givenKey, keyIdOf, type ServerOptions, warnOfPlainHttp } from './server.ts'
 import { deleteStateOf } from './state-files.ts'
@@ -19,7 +19,9 @@ export async function login({ env, json }: Context, options: ServerOptions & { b
   const owner = await fetchKeyOwner(url, key)
   keepLogin(env, { server: url, key, member: owner.key.member?.email ?? null })
   const path = loginPath(env)
-  const text = `signed in to ${url}, ${nameOf(owner)}${memberOf(owner)}; kept in ${path}`
+  const { id, name: keyName, member } = owner.key
+  const whose = member === null ? '' : ` of ${member.email}`
+  const text = `signed in to ${url}, organization ${owner.organization.slug}, key ${id} (${keyName})${whose}; kept in ${path}`
   await printResult(json, { server: url, ...owner, path }, text)
 }
 
@@ -35,11 +37,6 @@ async function readKey(url: string, options: { browser: boolean }): Promise<{ ke
   // it is not shown: a mistyped key may differ from a valid one by a character
   return { key, name: 'what was given' }
 }
-
-const nameOf = ({ organization, key }: KeyWhoAmI): string =>
-  `organization ${organization.slug}, key ${key.id} (${key.name})`
-
-const memberOf = ({ key: { member } }: KeyWhoAmI): string => (member === null ? '' : ` of ${member.email}`)
 
 /** `whoami`: what the server says of the key, and whose sessions `sync` would send. */
 export async function whoAmI({ env, json }: Context, options: ServerOptions): Promise<void> {

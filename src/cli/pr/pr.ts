@@ -14,13 +14,11 @@ import { markdownOf } from './markdown.ts'
 import { describedPullRequest, type PullRequestFlags } from './pull-request.ts'
 import { recordOf } from './pull-request-record.ts'
 
-interface PullRequestOptions extends ServerOptions, PullRequestFlags {
-  failOn?: 'high' | 'critical'
-  comment?: true
-}
-
 /** `pr`: sends the pull request and shows what the server computes of it. */
-export async function pullRequest(context: Context, options: PullRequestOptions): Promise<void> {
+export async function pullRequest(
+  context: Context,
+  options: ServerOptions & PullRequestFlags & { failOn?: 'high' | 'critical'; comment?: true },
+): Promise<void> {
   const { env } = context
   const described = describedPullRequest(env, options)
   if (options.comment && described.discussion === undefined) {

@@ -8,13 +8,11 @@ import type { RunningServer } from './server.ts'
 /** The garbage is collected so long after the server has started. */
 const GC_DELAY_MS = 500
 
-const loadServer = () => Promise.all([import('./server.ts'), import('./server.ts')])
-
 /** Loads the server, Elysia above all, while PostgreSQL starts; not before, since loading blocks the thread. */
 async function openWhileLoading(open: () => Promise<OpenDatabase>) {
   // one iteration later PostgreSQL is spawned, unless it has to be unpacked first
   const spawned = new Promise((resolve) => setImmediate(resolve))
-  return await Promise.all([open(), spawned.then(loadServer)])
+  return await Promise.all([open(), spawned.then(() => import('./server.ts'))])
 }
 
 /** Serves until a signal, with the admin listener if there is one. What `announce` returns is stopped before the server. */
@@ -27,7 +25,7 @@ export async function serveUntilSignal(
 ): Promise<void> {
   // set up before the start: a signal during the start must also stop PostgreSQL
   const signal = untilSignal()
-  const [database, [{ startServer }, { startAdmin }]] = await openWhileLoading(open)
+  const [database, { startServer, startAdmin }] = await openWhileLoading(open)
   const server = await startServer(context, database)
   let admin: ReturnType<typeof startAdmin>
   let beside: { stop(): Promise<void> } | undefined

@@ -5,16 +5,10 @@ import { startReceiver } from './receiver.ts'
 import { receivedText } from './text.ts'
 import { secretOf } from './verification.ts'
 
-interface ListenOptions {
-  port: number
-  secret?: string
-  status: number
-}
-
 /** `webhook listen`: shows what is delivered, on standard error, until a signal. Opens no database. */
 export async function listenForWebhooks(
   { config, env, json }: Context,
-  { port, secret: given, status }: ListenOptions,
+  { port, secret: given, status }: { port: number; secret?: string; status: number },
 ): Promise<void> {
   const secret = secretOf(env, given)
   const signal = untilSignal()

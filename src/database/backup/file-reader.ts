@@ -22,13 +22,6 @@ const MAX_LINE_BYTES = 1024 * 1024
 const LINE_FEED = Buffer.from('\n')
 const END = Buffer.from(`\n${END_OF_ROWS}`)
 
-/** A table's rows as the text of COPY. `chunks` has to be read before the next table. */
-interface TableRows {
-  name: string
-  columns: readonly string[]
-  chunks: AsyncGenerator<Buffer>
-}
-
 /** Opens a backup whose checksum is right. `onBytes` gets bytes of the file read. Throws OperatorError. */
 export async function openBackup(path: string, onBytes: (count: number) => void) {
   const size = sizeOf(path)
@@ -105,11 +98,8 @@ async function* readBytes(
   }
 }
 
-async function* readTables(
-  path: string,
-  source: TextSource,
-  onSums: (sums: readonly TableSum[]) => void,
-): AsyncGenerator<TableRows> {
+/** The tables with their rows as the text of COPY. `chunks` has to be read before the next table. */
+async function* readTables(path: string, source: TextSource, onSums: (sums: readonly TableSum[]) => void) {
   for (;;) {
     const line = await damaged(path, () => source.line())
     const table = parseTableLine(line)

@@ -12,11 +12,6 @@ const NAME = /^cloud-analytics-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z\.zst$/
 const nameOf = (at: Date): string =>
   `cloud-analytics-${at.toISOString().slice(0, 19).replaceAll(/[-:]/g, '')}Z.zst`
 
-interface ScheduledBackup {
-  path: string
-  at: Date
-}
-
 export const backupFolderOf = ({ backupDir, dataDir }: Pick<Config, 'backupDir' | 'dataDir'>): string =>
   backupDir ?? join(dataDir, 'backups')
 
@@ -50,7 +45,7 @@ export function watchFolder(folder: string): () => string {
 }
 
 /** The complete backups in the folder, oldest first; [] when there is no such folder. */
-export function listBackups(folder: string): ScheduledBackup[] {
+export function listBackups(folder: string) {
   return namesIn(folder)
     .sort()
     .flatMap((name) => {

@@ -128,15 +128,9 @@ export async function emptyTables(tx: ISql, names: readonly string[]): Promise<v
   await tx`truncate ${tx(names)}`
 }
 
-/** Statements that remove an index or a key and that make it again. */
-interface Removable {
-  remove: string
-  make: string
-}
-
-/** Primary and unique keys, indexes, then foreign keys: rows are taken several times faster without them, in any order. */
-export async function listKeysAndIndexes(sql: ISql): Promise<Removable[]> {
-  return await sql<Removable[]>`
+/** Statements that remove and make primary and unique keys, indexes, then foreign keys: rows are taken several times faster without them, in any order. */
+export async function listKeysAndIndexes(sql: ISql) {
+  return await sql<{ remove: string; make: string }[]>`
     select k.remove, k.make
     from (
       select

@@ -3,7 +3,7 @@ import { decode, parseJson, refuseUnkept, scanJson } from '../../analysis/record
 import { type FieldProblem, fieldError } from '../../base/errors.ts'
 import { splitBytes } from '../../base/split-lines.ts'
 import { NDJSON_TYPE, type PackedBody, unpack } from '../../http/body.ts'
-import { type BatchPreparer, type PreparedBatch, refuseTooMany } from '../sync/prepare.ts'
+import { type BatchPreparer, refuseTooMany } from '../sync/prepare.ts'
 
 // Reads the body of a sync: JSON, or NDJSON record by record.
 
@@ -38,13 +38,10 @@ export interface ReadOptions {
   onRecord: (name: string) => void
 }
 
-interface ReadBatch {
-  batch: PreparedBatch
-  /** Names each record in errors: its line in NDJSON, else its index. */
-  numbers: number[]
-}
-
-/** Unpacks a body, divides it into records and prepares them, one after the other. Throws VALIDATION_ERROR. */
+/**
+ * Unpacks a body, divides it into records and prepares them, one after the other. `numbers` names each record in errors: its
+ * line in NDJSON, else its index. Throws VALIDATION_ERROR.
+ */
 export function readBatch(body: PackedBody, preparer: BatchPreparer, options: ReadOptions) {
   return (body.mediaType === NDJSON_TYPE ? readLines : readJson)(body, preparer, options)
 }
@@ -53,7 +50,7 @@ async function readJson(
   body: PackedBody,
   preparer: BatchPreparer,
   { maxBytes, pause, onBytes, onRecord }: ReadOptions,
-): Promise<ReadBatch> {
+) {
   const parts: Uint8Array[] = []
   let size = 0
   for await (const chunk of unpack(body, maxBytes)) {
@@ -85,7 +82,7 @@ async function readLines(
   body: PackedBody,
   preparer: BatchPreparer,
   { maxBytes, pause, onBytes, onRecord }: ReadOptions,
-): Promise<ReadBatch> {
+) {
   const numbers: number[] = []
   let size = 0
   let values = 0

@@ -18,11 +18,6 @@ import type { ReadOptions } from './read-batch.ts'
 
 // Reads a request of telemetry.
 
-interface TelemetryOptions extends Omit<ReadOptions, 'maxBytes'> {
-  signal: Signal
-  now: Date
-}
-
 /** The contents of a request: what it says of sessions, and what was refused of it. */
 export interface ReadTelemetry {
   sessions: readonly ObservedSession[]
@@ -36,7 +31,7 @@ export interface ReadTelemetry {
 /** Unpacks and decodes an OTLP request, without secrets in names. Throws 400 for what is not OTLP, 413 beyond the limits. */
 export async function readTelemetry(
   body: PackedBody,
-  { signal, now, pause, onBytes, onRecord }: TelemetryOptions,
+  { signal, now, pause, onBytes, onRecord }: Omit<ReadOptions, 'maxBytes'> & { signal: Signal; now: Date },
 ): Promise<ReadTelemetry> {
   const chunks: Uint8Array[] = []
   let size = 0

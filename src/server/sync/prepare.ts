@@ -69,11 +69,6 @@ interface PreparerOptions {
   onRefused?: (record: unknown) => void
 }
 
-interface Checked {
-  record: SyncRecord
-  name: string
-}
-
 /** Prepares the records of a batch one after the other. */
 export function createPreparer({
   pricer,
@@ -92,7 +87,7 @@ export function createPreparer({
   const sessions: PreparedSession[] = []
   /** The error of the first session whose parts contradict each other, after problems of the schema. */
   let contradiction: unknown
-  let group: Checked[] = []
+  let group: { record: SyncRecord; name: string }[] = []
   let groupLength = 0
 
   const prepareGroup = async () => {

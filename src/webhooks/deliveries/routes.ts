@@ -49,10 +49,6 @@ export function createTestLimit(timeoutMs: number, server: RouteDeps['server']):
   }
 }
 
-interface DeliveryDeps extends RouteDeps, RedeliveryDeps {
-  limitTests: TestLimit
-}
-
 /** The server's maximum: a million deliveries take a minute. */
 const RECOVERY_TIMEOUT_S = 255
 
@@ -72,7 +68,7 @@ function detailOf(history: Awaited<ReturnType<typeof getHistory>>, prefix: strin
   return { id, event, event_id, status, attempts, ...rest, request: { headers, body } }
 }
 
-export const deliveryRoutes = (deliveries: DeliveryDeps) => {
+export const deliveryRoutes = (deliveries: RouteDeps & RedeliveryDeps & { limitTests: TestLimit }) => {
   const { read, api, prefix, limitTests } = deliveries
   return new Elysia({ prefix: '/webhooks/:webhook_id', tags: ['Webhooks'] })
     .use(api)

@@ -44,16 +44,9 @@ export async function readQueueState(sql: Sql): Promise<QueueState> {
   }
 }
 
-/** An enabled endpoint whose last FAILING_AFTER attempts failed. */
-interface FailingEndpoint {
-  slug: string
-  id: string
-  failures: number
-}
-
-/** The failing endpoints, the longest failing first. */
-export async function findFailingEndpoints(sql: Sql): Promise<FailingEndpoint[]> {
-  return await sql<FailingEndpoint[]>`
+/** The enabled endpoints whose last FAILING_AFTER attempts failed, the longest failing first. */
+export async function findFailingEndpoints(sql: Sql) {
+  return await sql<{ slug: string; id: string; failures: number }[]>`
     select o.slug, e.id, h.consecutive_failures as failures
     from webhook_health h
     join webhook_endpoints e on e.org_id = h.org_id and e.id = h.endpoint_id
