@@ -188,10 +188,6 @@ export function daysBetween(from: string, to: string): number {
   return dayNumber(to) - dayNumber(from)
 }
 
-/** The days from one to another, both included. */
-export const daysFrom = (from: string, to: string): string[] =>
-  Array.from({ length: daysBetween(from, to) + 1 }, (_, index) => addDays(from, index))
-
 const nextDay = memoize((date) => addDays(date, 1))
 const nextMonth = memoize((date) => addMonths(date, 1))
 

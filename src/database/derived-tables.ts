@@ -125,13 +125,12 @@ async function firstDiffering(
     cross join lateral (${differences(sql, sql`o.org_id`, table, 1)}) d`
 }
 
-/** The organization's rows that differ from what their query computes, by their columns. `only`: conditions on stored rows `t`. */
+/** The organization's rows that differ from what their query computes, by their columns. */
 export function differences(
   sql: ISql,
   orgId: OrgId,
   { name, columns, query, count }: Omit<DerivedTable, 'describe'>,
   limit: number,
-  only = sql``,
 ): Fragment {
   const names = sql.unsafe(columns.join(', '))
   return sql`
@@ -144,7 +143,6 @@ export function differences(
       from ${sql(name)} t
       where t.org_id = ${orgId}
         ${count === undefined ? sql`` : sql`and t.${sql(count)} <> 0`}
-        ${only}
     )
     select ${sql.unsafe(columns.map((column) => `d.${column}::text as ${column}`).join(', '))}
     from (

@@ -11,8 +11,8 @@ export const agentFolders = (env: Environment, platform: NodeJS.Platform = proce
 }
 
 /** Agents keep what an account may use in these files. */
-export const accountFiles = (env: Environment, platform: NodeJS.Platform = process.platform): string[] => {
-  const places = placesOf(env, platform)
+export const accountFiles = (env: Environment): string[] => {
+  const places = placesOf(env, process.platform)
   return FORMATS.flatMap(({ account }) => (account ? join(account.folder(places), account.name) : []))
 }
 

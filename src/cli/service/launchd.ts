@@ -26,10 +26,10 @@ export function launchAgent(program: Program, home: string, uid: number): UserSe
 
 /** Restarted only when it fails: with `KeepAlive` alone also after a stop that was asked for. */
 function plist({ words, environment }: Program, log: string): string {
-  const strings = (indent: string, values: readonly string[]) =>
-    values.map((value) => `${indent}<string>${Bun.escapeHTML(value)}</string>\n`).join('')
+  const strings = (values: readonly string[]) =>
+    values.map((value) => `\t\t<string>${Bun.escapeHTML(value)}</string>\n`).join('')
   const variables = Object.entries(environment)
-    .map(([name, value]) => `\t\t<key>${name}</key>\n${strings('\t\t', [value])}`)
+    .map(([name, value]) => `\t\t<key>${name}</key>\n${strings([value])}`)
     .join('')
   return `<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
@@ -39,7 +39,7 @@ function plist({ words, environment }: Program, log: string): string {
 \t<string>${LABEL}</string>
 \t<key>ProgramArguments</key>
 \t<array>
-${strings('\t\t', words)}\t</array>
+${strings(words)}\t</array>
 ${variables === '' ? '' : `\t<key>EnvironmentVariables</key>\n\t<dict>\n${variables}\t</dict>\n`}\t<key>RunAtLoad</key>
 \t<true/>
 \t<key>KeepAlive</key>

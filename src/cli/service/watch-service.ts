@@ -19,11 +19,8 @@ import { scheduledTask } from './task-scheduler.ts'
 import type { Program, ServiceOptions, UserService } from './user-service.ts'
 
 /** The service on this platform. Throws OperatorError where there is none. */
-function serviceOf(
-  program: Program,
-  env: Environment,
-  platform: NodeJS.Platform = process.platform,
-): UserService {
+function serviceOf(program: Program, env: Environment): UserService {
+  const { platform } = process
   if (platform === 'darwin') return launchAgent(program, homeOf(env), process.getuid?.() ?? 0)
   if (platform === 'linux') return userUnit(program, dirname(configFolder(env, platform)))
   if (platform === 'win32') {

@@ -8,9 +8,6 @@ import { findBranches, type PullRequestId, updateShares } from '../../features/u
 
 // Sums that count texts of a person.
 
-type Texts = Readonly<Record<string, string | null>>
-type Write = () => Promise<void>
-
 /**
  * Does `write`, which replaces texts of rows of the table, and changes the rollups that count them: they are right after each
  * transaction, because records that come before the next one change them too. `rows`: the texts before and after it. Needs
@@ -20,10 +17,10 @@ export async function countingTexts(
   tx: ISql,
   orgId: string,
   table: string,
-  rows: readonly Texts[],
-  write: Write,
+  rows: readonly Readonly<Record<string, string | null>>[],
+  write: () => Promise<void>,
 ): Promise<void> {
-  const all = (column: string) => rows.map((row) => row[column] ?? '')
+  const ids = rows.map(({ id }) => id ?? '')
   switch (table) {
     case 'commits':
     case 'commit_ai': {
@@ -34,15 +31,15 @@ export async function countingTexts(
       return await addDifference(tx, orgId, COMMIT_ROLLUP, { before: undefined, after: counts })
     }
     case 'audit_log': {
-      const of = tx`s.id = any(${all('id')}::text[])`
+      const of = tx`s.id = any(${ids}::text[])`
       return await counting(tx, orgId, [AUDIT_ROLLUP], { before: of, after: of }, write)
     }
     case 'pr_risks': {
-      const [before, former] = await findPullRequests(tx, orgId, all('id'))
+      const [before, former] = await findPullRequests(tx, orgId, ids)
       const formerBranches = await findBranches(tx, orgId, former)
-      const of = tx`s.id = any(${all('id')}::text[])`
+      const of = tx`s.id = any(${ids}::text[])`
       await counting(tx, orgId, [RISK_ROLLUP], { before: of, after: of }, write)
-      const [after, latter] = await findPullRequests(tx, orgId, all('id'))
+      const [after, latter] = await findPullRequests(tx, orgId, ids)
       await recountPullRequests(tx, orgId, before, after)
       // sessions of repositories and branches that have another name by now
       const pullRequests = [...former, ...latter]

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'bun:test'
-import { addDays, daysFrom } from '../../../src/base/dates.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 import { clockOf, commits, limits, risks, sessions, world, ZONES } from './world.ts'
 
@@ -130,10 +129,3 @@ describe('days of an organization', () => {
     expect(await differences()).toEqual([])
   })
 })
-
-test('days are listed', () =>
-  expect(daysFrom('2026-02-27', '2026-03-01')).toEqual([
-    '2026-02-27',
-    addDays('2026-02-27', 1),
-    '2026-03-01',
-  ]))
