@@ -42,10 +42,9 @@ const watcher = watch(join(ROOT, 'src'), { recursive: true }, (_event, file) => 
     })
   }, QUIET_MS)
 })
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   process.on(signal, () => {
     watcher.close()
     clearTimeout(timer)
     restarting = restarting.then(stop)
   })
-}

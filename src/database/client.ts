@@ -160,16 +160,14 @@ function sessionSettings(options: ConnectOptions) {
 /** Errors do not contain the text: it has a password. */
 function parseUrl(text: string): URL {
   const url = URL.parse(text)
-  if (url === null || !/^postgres(ql)?:$/.test(url.protocol)) {
+  if (url === null || !/^postgres(ql)?:$/.test(url.protocol))
     throw new OperatorError('DATABASE_URL is not of the form postgres://user:password@host:5432/database')
-  }
   // a password with one of these characters ends the host's name: its rest would be taken for a port, a database or a
   // parameter, which errors name
-  if (/^[^/]*\/\/[^/?#]*[/?#].*@/s.test(text) || url.hash !== '' || decodePart(text) === undefined) {
+  if (/^[^/]*\/\/[^/?#]*[/?#].*@/s.test(text) || url.hash !== '' || decodePart(text) === undefined)
     throw new OperatorError(
       'DATABASE_URL has a character that must be percent-encoded, in the password for instance: / as %2F, ? as %3F, # as %23, @ as %40, % as %25',
     )
-  }
   return url
 }
 

@@ -16,11 +16,10 @@ export async function checkServer(sql: Sql, target: ConnectTarget): Promise<void
     try {
       const [row] = await sql<{ version: number; text: string }[]>`
         select current_setting('server_version_num')::int / 10000 as version, current_setting('server_version') as text`
-      if (row !== undefined && row.version < MINIMUM_VERSION) {
+      if (row !== undefined && row.version < MINIMUM_VERSION)
         throw new OperatorError(
           `${placeOf(target)} is PostgreSQL ${row.text}: version ${MINIMUM_VERSION} or newer is needed`,
         )
-      }
       return
     } catch (error) {
       if (codeOf(error) !== STARTING_UP || performance.now() > deadline) throw explain(error, target)
@@ -54,12 +53,11 @@ function explain(error: unknown, target: ConnectTarget): unknown {
   if (error instanceof OperatorError || !(error instanceof Error) || isDiskFull(error)) return error
   const place = placeOf(target)
   const code = codeOf(error) ?? ''
-  if (/unsupported startup parameter/.test(error.message)) {
+  if (/unsupported startup parameter/.test(error.message))
     return new OperatorError(
       `${place} is a PgBouncer that refuses our settings: give it ` +
         'ignore_startup_parameters = statement_timeout,lock_timeout,idle_in_transaction_session_timeout,plan_cache_mode',
     )
-  }
   const problems: readonly [codes: RegExp, problem: string][] = [
     [/^(28P01|28000|3D000|53300|42501)$/, `refuses us: ${error.message}; check DATABASE_URL`],
     [/^(ECONNREFUSED|ENOENT)$/, 'does not answer: no server listens there; check DATABASE_URL'],

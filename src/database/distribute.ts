@@ -20,12 +20,11 @@ export async function distribute(sql: Sql): Promise<DistributedTable[]> {
 
 /** Throws OperatorError unless the database is that of a coordinator with workers. */
 export async function checkCluster(sql: Sql): Promise<void> {
-  if (!(await hasCitus(sql))) {
+  if (!(await hasCitus(sql)))
     throw new OperatorError(
       'the database has no extension citus: `create extension citus` in it, on the coordinator and on every worker, ' +
         'then add the workers by citus_add_node',
     )
-  }
   const [row] = await sql<{ coordinators: number; workers: number; is_coordinator: boolean }[]>`
     select
       (count(*) filter (where n.groupid = 0))::integer as coordinators,
@@ -33,16 +32,13 @@ export async function checkCluster(sql: Sql): Promise<void> {
       (select l.groupid = 0 from pg_dist_local_group l) as is_coordinator
     from pg_dist_node n
     where n.noderole = 'primary'`
-  if (row?.is_coordinator !== true) {
+  if (row?.is_coordinator !== true)
     throw new OperatorError('this is a worker of the cluster: give the coordinator as DATABASE_URL')
-  }
-  if (row.coordinators === 0) {
+  if (row.coordinators === 0)
     throw new OperatorError(
       "the coordinator is not one of the cluster's nodes: `select citus_set_coordinator_host('HOST', PORT)`, with the " +
         'address at which the workers reach it',
     )
-  }
-  if (row.workers === 0) {
+  if (row.workers === 0)
     throw new OperatorError("no node takes rows: add workers by `select citus_add_node('HOST', PORT)`")
-  }
 }

@@ -104,18 +104,16 @@ export async function listApplied(sql: ISql): Promise<AppliedMigration[]> {
 export function checkApplied(rows: readonly AppliedMigration[], what: string): void {
   for (const [index, row] of rows.slice(0, MIGRATIONS.length).entries()) {
     const migration = MIGRATIONS[index]
-    if (migration?.number !== row.number || checksumOf(migration.text) !== row.checksum) {
+    if (migration?.number !== row.number || checksumOf(migration.text) !== row.checksum)
       throw new OperatorError(
         `schema migration ${row.number} of ${what} is not the one of this program, ${VERSION_AND_COMMIT}: it was made by another build, and ` +
           'no migration leads from there. Run that build (`version` prints the commit of a build), or move the data: with that build ' +
           '`export` each organization, with this one `import` it into a new database',
       )
-    }
   }
   // this check comes last: another build's database may also have more migrations, and no newer program runs it
-  if (rows.length > MIGRATIONS.length) {
+  if (rows.length > MIGRATIONS.length)
     throw new OperatorError(
       `${what} is at schema ${rows.length}, newer than this program's ${MIGRATIONS.length} (${VERSION_AND_COMMIT}): run the newer program`,
     )
-  }
 }

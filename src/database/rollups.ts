@@ -199,14 +199,13 @@ export async function addDifference(
     from changed c
     where greatest(${list(sums, (column) => `c.${column}`)}) = 0`
   const isRow = list(key, (column) => `r.${column} = b.${column}`, ' and ')
-  if (row?.empty != null) {
+  if (row?.empty != null)
     await tx`
       delete from ${tx(name)} r
       using (${storedCounts(tx, changed, row.empty)}) b
       where r.org_id = ${orgId}
         and ${isRow}`
-  }
-  for (const { of, from } of changed.extremes ?? []) {
+  for (const { of, from } of changed.extremes ?? [])
     await tx`
       -- materialized: a condition such as grain = 'day' would else select rows first, and compare each with each of b
       with b as materialized (
@@ -227,7 +226,6 @@ export async function addDifference(
             .map(([least, greatest]) => `b.${least} <= r.${least} or b.${greatest} >= r.${greatest}`)
             .join(' or '),
         )})`
-  }
 }
 
 /** The value of several rows together. */

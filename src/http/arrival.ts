@@ -113,9 +113,8 @@ export const arrival = ({ admission, limits, record, refusal, allowOf }: Arrival
           const message = `The URL must have at most ${MAX_URL_LENGTH} bytes`
           throw new HttpError(new ApiError('VALIDATION_ERROR', message), { status: 414 })
         }
-        if (hasTwoHosts(request)) {
+        if (hasTwoHosts(request))
           throw new ApiError('VALIDATION_ERROR', 'Host: must be given once, as one host')
-        }
         return undefined
       })
   )

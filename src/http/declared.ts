@@ -50,9 +50,8 @@ export function refuseUnlessGranted(
         : missing.join(', ').replace(/, (?=[^,]*$)/, ' or ')
     throw new ApiError('FORBIDDEN', `This needs an API key with the scope ${names}`)
   }
-  if (need === 'webhooks' && plan === 'cloud_pro') {
+  if (need === 'webhooks' && plan === 'cloud_pro')
     throw new ApiError('FORBIDDEN', 'Webhooks need the plan cloud_team or cloud_enterprise')
-  }
   if (mustHideMembers && route.members === true) throw hidden()
 }
 
@@ -62,9 +61,8 @@ export function hidesMembersOf(
   members: Members | undefined,
   query: unknown,
 ): boolean {
-  if (onlyMember !== null && isOfAnother(onlyMember, query)) {
+  if (onlyMember !== null && isOfAnother(onlyMember, query))
     throw new ApiError('FORBIDDEN', 'member: this organization shows developers only their own figures')
-  }
   if (!mustHideMembers) return false
   const hides = typeof members === 'function' ? members(query as never) : members
   if (hides === true) throw hidden()

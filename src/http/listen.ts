@@ -80,11 +80,10 @@ function open<Server>({ host, port, setting = 'PORT' }: Address, serve: () => Se
   } catch (error) {
     const code = codeOf(error)
     const where = `${host}:${port}`
-    if (code === 'EADDRINUSE') {
+    if (code === 'EADDRINUSE')
       throw new OperatorError(
         `port ${port} is in use (${where}): give another by ${flagOf(setting)} or ${setting}`,
       )
-    }
     if (code === 'EACCES') throw new OperatorError(`port ${port} needs more rights: give one above 1023`)
     if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
       throw new OperatorError(`${host} is no address of this machine`)

@@ -29,9 +29,8 @@ export interface Idempotency {
 /** `header` is undefined when missing, `body` the parsed body. Throws VALIDATION_ERROR for an invalid key. */
 export function idempotencyOf(header: string | undefined, body: unknown): Idempotency | undefined {
   if (header === undefined) return undefined
-  if (!/^[ -~]+$/.test(header) || header.length > MAX_KEY_LENGTH) {
+  if (!/^[ -~]+$/.test(header) || header.length > MAX_KEY_LENGTH)
     throw validationError({ field: FIELD, message: `must have 1 to ${MAX_KEY_LENGTH} printable characters` })
-  }
   return { key: header, bodyHash: createHash('sha256').update(canonical(body)).digest() }
 }
 
@@ -68,9 +67,8 @@ export async function findStoredResponse(
       and k.key = ${idempotency.key}
       and k.created_at > now() - ${KEPT}::interval`
   if (stored === undefined) return undefined
-  if (!Buffer.from(idempotency.bodyHash).equals(stored.request_hash)) {
+  if (!Buffer.from(idempotency.bodyHash).equals(stored.request_hash))
     throw validationError({ field: FIELD, message: 'was given with another body before' })
-  }
   try {
     return box.open(stored.answer, contextOf(orgId, idempotency))
   } catch {

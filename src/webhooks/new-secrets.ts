@@ -37,11 +37,10 @@ export async function giveNewSecrets(
     // the order is that of everyone who stores a secret, and the locks come before the key
     for (const id of organizations.map(({ id }) => id).toSorted()) await lockOrganization(tx, id)
     const isNewKey = await replaceSecretKey(tx, box.digest, all ? null : (organizations[0]?.id ?? null))
-    if (isNewKey && (await isAnyConnected(tx))) {
+    if (isNewKey && (await isAnyConnected(tx)))
       throw new OperatorError(
         'a server runs on this database, and the key at hand is not its key: stop the servers first, they keep the former key',
       )
-    }
     const secrets: Record<'org' | 'id' | 'url' | 'secret', string>[] = []
     const lost: string[] = []
     for (const { id: orgId, slug } of organizations) {

@@ -154,12 +154,11 @@ async function update(context: Context, options: UpdateOptions, [slug]: Args): P
     ...(badges !== undefined && { badges }),
   }
   const isNewToken = badgeToken === 'new'
-  if (Object.keys(change).length === 0 && !isNewToken) {
+  if (Object.keys(change).length === 0 && !isNewToken)
     throw new OperatorError(
       'nothing to change: give --name, --plan, --time-zone, --hide-members, --budget-action, --retention-sessions, --badges or --badge-…',
       2,
     )
-  }
   const actor = commandLineActor()
   const changed = await withDatabase(context, async (sql) => {
     const { id, retention_pending, time_zone_pending } = await updateOrganization(sql, slug, change, actor)

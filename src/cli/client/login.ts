@@ -26,9 +26,7 @@ export async function login({ env, json }: Context, options: ServerOptions & { b
 }
 
 async function readKey(url: string, options: { browser: boolean }): Promise<{ key: string; name: string }> {
-  if (process.stdin.isTTY) {
-    return { key: await loginByDevice(url, options), name: 'the key of the server' }
-  }
+  if (process.stdin.isTTY) return { key: await loginByDevice(url, options), name: 'the key of the server' }
   const key = (await Bun.stdin.text()).trim()
   if (key === '') {
     const wanted = 'give it on standard input or in CLOUD_ANALYTICS_KEY'

@@ -117,11 +117,10 @@ export function givenKey(
 ): { key: string; from: Origin; name: string } | undefined {
   if (key !== undefined) {
     // a key given as @FILE is not among the arguments
-    if (process.argv.some((argument) => argument === key || argument === `--key=${key}`)) {
+    if (process.argv.some((argument) => argument === key || argument === `--key=${key}`))
       printMessage(
         'warning: others on this machine can see a key on the command line: use login, CLOUD_ANALYTICS_KEY or --key @FILE',
       )
-    }
     return { key, from: 'flag', name: '--key' }
   }
   const value = env.CLOUD_ANALYTICS_KEY?.trim()

@@ -81,9 +81,8 @@ async function addLine(
   const record = parseJson(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text)
   const message = record === undefined ? (beyondLimits(text) ?? 'is not JSON') : undefined
   const problem = message !== undefined ? { field: 'line', message } : problemOf(record, 'record', text)
-  if (problem !== undefined) {
+  if (problem !== undefined)
     return onSkipped({ path, line, reason: `${problem.field.replace('record.', '')} ${problem.message}` })
-  }
   await batches.add({ record: record as SyncRecord, path, line }, text)
 }
 

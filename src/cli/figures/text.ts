@@ -42,13 +42,12 @@ export function pageText<Row>(
 /** Explains that no session matches, and names the commands to run next. */
 export function noSessions({ source: { words }, parameters }: View, command: string): string {
   const range = rangeText(parameters)
-  if (isFiltered(parameters)) {
+  if (isFiltered(parameters))
     return [
       `no sessions ${range} match`,
       `  without the filters:  cloud-analytics ${command}${words}`,
       `  further back:         the same with --from 2020-01-01`,
     ].join('\n')
-  }
   return [
     `no sessions ${range}`,
     `  send some:     cloud-analytics sync ~/.claude/projects${words}`,

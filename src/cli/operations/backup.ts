@@ -26,16 +26,14 @@ export async function backup(
 ): Promise<void> {
   if (config.databaseUrl === null) {
     refuseExternal(config.dataDir)
-    if (!holdsDatabase(config.dataDir)) {
+    if (!holdsDatabase(config.dataDir))
       throw new OperatorError(`there is nothing to back up: ${config.dataDir} holds no database (--data-dir)`)
-    }
   }
   const secretKey = withSecretKey ? findSecretKey(config) : undefined
-  if (withSecretKey && secretKey === undefined) {
+  if (withSecretKey && secretKey === undefined)
     throw new OperatorError(
       `--with-secret-key: there is neither SECRET_KEY nor a secret.key in ${config.dataDir}`,
     )
-  }
   setPriority(NICENESS)
   const startedMs = performance.now()
   await using database = await openDatabase(config, 'command', log)
@@ -43,16 +41,14 @@ export async function backup(
   const made = await writeShown(database.sql, { file, secretKey: secretKey ?? null, signBy })
   const seconds = secondsSince(startedMs)
   const rows = made.tables.reduce((sum, table) => sum + table.rows, 0)
-  if (!withSecretKey) {
+  if (!withSecretKey)
     printMessage(
       'secret.key is not inside: keep it elsewhere, without it webhook secrets cannot be opened (--with-secret-key)',
     )
-  }
-  if (signBy === undefined) {
+  if (signBy === undefined)
     printMessage(
       `not signed: there is neither SECRET_KEY nor a secret.key in ${config.dataDir}; restore needs --trust for it`,
     )
-  }
   await printResult(
     json,
     {

@@ -54,24 +54,21 @@ export async function restore(
       const ways = ended === undefined ? {} : { ...(await listWaysIn(sql)), ...ended }
       return { ...summaryOf(backup), signature, ...ways, applied, opens_secrets, takesKey }
     }
-    if (config.databaseUrl === null) {
+    if (config.databaseUrl === null)
       return await createFilledDatabase({ dataDir: config.dataDir, log }, (target) => usePool(target, fill))
-    }
     await using database = await openDatabase(config, 'command', log)
     return await fill(database.sql)
   })
   const { opens_secrets, takesKey, ...summary } = restored
-  if (takesKey) {
+  if (takesKey)
     printMessage(
       `the backup's secret.key is now that of ${config.dataDir}: whoever made the backup knows it, can read webhook secrets and sign backups`,
     )
-  }
-  if (opens_secrets === false) {
+  if (opens_secrets === false)
     printMessage(
       `the webhook secrets cannot be opened: put the secret.key of the server that was backed up into ${config.dataDir}, or set ` +
         `SECRET_KEY to it${summary.secret_key ? ' (--with-secret-key takes the one in the backup)' : ''}; serve refuses to start before`,
     )
-  }
   const result = { file, ...summary, seconds: secondsSince(startedMs) }
   await printResult(json, result, summaryLines(result, 'ended by the restore').join('\n'))
 }

@@ -21,9 +21,8 @@ export async function pullRequest(
 ): Promise<void> {
   const { env } = context
   const described = describedPullRequest(env, options)
-  if (options.comment && described.discussion === undefined) {
+  if (options.comment && described.discussion === undefined)
     throw new OperatorError('--comment needs a job of GitHub Actions or GitLab CI', 2)
-  }
   const record = await recordOf(process.cwd(), described)
   const { url: server, key } = getServer(env, options)
   const access = { server, key }
@@ -34,9 +33,8 @@ export async function pullRequest(
   writeSummary(env.GITHUB_STEP_SUMMARY, text)
   if (options.comment && described.discussion !== undefined) await putComment(described.discussion, text)
   const isFailing = risk.rating === 'critical' || risk.rating === options.failOn
-  if (options.failOn !== undefined && isFailing) {
+  if (options.failOn !== undefined && isFailing)
     throw new OperatorError(`the risk is ${risk.risk_score} (${risk.rating}): --fail-on ${options.failOn}`)
-  }
 }
 
 async function send(access: Access, record: PrRiskRecord): Promise<void> {

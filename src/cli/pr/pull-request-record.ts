@@ -23,11 +23,10 @@ export async function recordOf(folder: string, described: DescribedPullRequest):
     if (code === 0) return output.trim()
     throw new OperatorError(`git ${args[0]} fails: ${errors.trim() || `exit code ${code}`}`)
   }
-  if ((await git('rev-parse', '--is-shallow-repository')) === 'true') {
+  if ((await git('rev-parse', '--is-shallow-repository')) === 'true')
     throw new OperatorError(
       'a shallow clone: the history is missing; set fetch-depth: 0 for actions/checkout, GIT_DEPTH: 0 for GitLab',
     )
-  }
   const [base, { commit: head, isRemote }] = [
     (await findCommit(opened, described.base)).commit,
     await findCommit(opened, described.head),

@@ -38,12 +38,11 @@ export interface PullRequestFlags {
 export function describedPullRequest(env: Environment, flags: PullRequestFlags): DescribedPullRequest {
   const request =
     flags.base === undefined ? (fromGithub(env) ?? fromGitlab(env)) : byHand(flags.base, flags.number)
-  if (request === undefined) {
+  if (request === undefined)
     throw new OperatorError(
       'no pull request: run it in a job of a pull request, or give --base and --number',
       2,
     )
-  }
   const { told, head } = request
   return {
     ...request,

@@ -65,11 +65,10 @@ export async function startServer(
   try {
     await migrate(sql, log)
     const misplaced = await findMisplaced(sql)
-    if (misplaced !== undefined && misplaced.length > 0) {
+    if (misplaced !== undefined && misplaced.length > 0)
       log.warn('tables are not distributed over the nodes of Citus: run `migrate --citus`', {
         tables: misplaced,
       })
-    }
     const secretKey = await openSecretKey(sql, config)
     const secrets = createSecretBox(secretKey)
     // the threads need none of these

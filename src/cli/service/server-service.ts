@@ -38,12 +38,11 @@ export async function install(
     throw new OperatorError('--database-url-file must be an absolute path', 2)
   // commander gives --backup-dir to the program's setting
   const { backupDir } = config
-  if (backupDir !== null && (!backupDir.startsWith('/') || CLOSED_TO_BACKUPS.test(backupDir))) {
+  if (backupDir !== null && (!backupDir.startsWith('/') || CLOSED_TO_BACKUPS.test(backupDir)))
     throw new OperatorError(
       '--backup-dir must be an absolute path that the service can open: not below /home, /root, /run/user, /tmp or /var/tmp',
       2,
     )
-  }
   const commands = loadCommands(backupDir)
   const words = programWords()
   const text = serverUnit(words, databaseUrlFile, backupDir)
@@ -56,11 +55,10 @@ export async function install(
     return await printResult(json, { files, run: typed(commands) }, shown.trimEnd())
   }
   const closed = words.find((word) => CLOSED.test(word))
-  if (closed !== undefined) {
+  if (closed !== undefined)
     throw new OperatorError(
       `${closed} is in a folder that the service cannot open: copy the program to /usr/local/bin and run that`,
     )
-  }
   write(SYSUSERS_PATH, SYSUSERS)
   write(SERVER_UNIT_PATH, text)
   // an older systemd ignores settings that it does not know

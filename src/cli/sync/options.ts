@@ -46,12 +46,11 @@ export async function isAgreed(
 ): Promise<boolean> {
   if (yes === true || dryRun === true) return true
   const list = paths.map((path) => `  ${path}`).join('\n')
-  if (!isInteractive()) {
+  if (!isInteractive())
     throw new OperatorError(
       `give the paths to send, or --yes for the agents' usual folders, of which there are:\n${list}`,
       2,
     )
-  }
   printMessage(`Sessions of coding agents are in\n${list}`)
   return await askYesNo(`Send them to ${to}?`)
 }

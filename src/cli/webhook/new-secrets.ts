@@ -19,19 +19,17 @@ interface NewSecretsOptions {
 /** `webhook new-secrets`: with the key at hand, or a new one where there is none. */
 export async function newSecrets(context: Context, { org, all, yes }: NewSecretsOptions): Promise<void> {
   if ((org === undefined) === (all === undefined)) throw new OperatorError('give either --org or --all', 2)
-  if (yes !== true) {
+  if (yes !== true)
     throw new OperatorError(
       'every receiver needs its new secret, the old ones are of no use from now on: repeat it with --yes',
       2,
     )
-  }
   const { config } = context
   const currentKey = findSecretKey(config)
-  if (currentKey === undefined && config.databaseUrl !== null && !hasExternalNote(config.dataDir)) {
+  if (currentKey === undefined && config.databaseUrl !== null && !hasExternalNote(config.dataDir))
     throw new OperatorError(
       `no server with a database by DATABASE_URL has ${config.dataDir}, which has no secret.key: give the server's DATA_DIR, or set SECRET_KEY`,
     )
-  }
   const { secrets, lost, isNewKey } = await withDatabase(context, async (sql) => {
     const organizations = await organizationsOf(sql, org)
     const key = currentKey ?? randomBytes(KEY_BYTES)

@@ -57,9 +57,8 @@ export function startReceiver(options: ReceiverOptions) {
 }
 
 async function receive(request: Request, { secret, prefix, status: wanted, onReceived }: ReceiverOptions) {
-  if (request.method !== 'POST') {
+  if (request.method !== 'POST')
     return new Response('webhooks are sent by POST\n', { status: 405, headers: { allow: 'POST' } })
-  }
   const body = await readAtMost(request.body ?? [], MAX_BODY_BYTES)
   const { headers } = request
   const verification: Verification =

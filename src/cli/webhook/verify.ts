@@ -37,9 +37,8 @@ function checkerOf(secret: string | null, { signature, id, timestamp }: VerifyOp
   const given = signature.split(' ').filter((part) => part !== '')
   const plain = given.filter((part) => part.startsWith('sha256='))
   const standard = given.filter((part) => part.startsWith('v1,'))
-  if (plain.length + standard.length === 0) {
+  if (plain.length + standard.length === 0)
     throw new OperatorError('--signature must be sha256=<hex> or v1,<base64>', 2)
-  }
   if (standard.length > 0 && (id === undefined || timestamp === undefined)) {
     const message = 'v1,<base64> signs webhook-id and webhook-timestamp too: give --id and --timestamp'
     throw new OperatorError(message, 2)

@@ -103,11 +103,10 @@ async function explained<Result>(path: string, run: () => Promise<Result>): Prom
     return await run()
   } catch (error) {
     if (codeOf(error) === undefined) throw error
-    if (/^(ENOSPC|EDQUOT)$/.test(codeOf(error) ?? '')) {
+    if (/^(ENOSPC|EDQUOT)$/.test(codeOf(error) ?? ''))
       throw new OperatorError(
         `no space left for ${path}: free some on the disk of its folder; what was written of it is removed`,
       )
-    }
     throw new OperatorError(`${path} cannot be written: ${messageOf(error)}`)
   }
 }

@@ -48,11 +48,10 @@ export const headerLine = (header: Omit<Header, 'format'>): string =>
 export function parseHeader(line: string): Header {
   const header = parseAfter<{ format: number }>(HEADER_PREFIX, line)
   if (header === undefined) throw new OperatorError('it is not a backup of this program')
-  if (header.format !== FORMAT) {
+  if (header.format !== FORMAT)
     throw new OperatorError(
       `it is a backup of format ${header.format}, and this program reads format ${FORMAT}: use the newer program`,
     )
-  }
   return header as Header
 }
 
@@ -128,11 +127,10 @@ export function createTableSum(name: string) {
   let rowBytes = 0
   const addToRow = (count: number) => {
     rowBytes += count
-    if (rowBytes > MAX_ROW_BYTES) {
+    if (rowBytes > MAX_ROW_BYTES)
       throw new OperatorError(
         `a row of ${name} has more than ${MAX_ROW_BYTES / 2 ** 20} MiB, the most in a backup`,
       )
-    }
   }
   return {
     add(chunk: Buffer): void {

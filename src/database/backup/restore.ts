@@ -84,9 +84,8 @@ async function takeRows(tx: ISql, backup: OpenBackup): Promise<StoredTable[]> {
   const read: TableSum[] = []
   for await (const { name, columns, chunks } of backup.tables) {
     const table = tables.find((candidate) => candidate.name === name)
-    if (table === undefined) {
+    if (table === undefined)
       throw new OperatorError(`the backup has a table ${name}, which the program's schema does not have`)
-    }
     const sum = createTableSum(name)
     await pipeline(Readable.from(counted(chunks, sum.add)), await copyIn(tx, { name, columns }))
     read.push(sum.result())
@@ -119,9 +118,8 @@ async function readBack(tx: ISql, tables: readonly StoredTable[], expected: read
 
 function compare(actual: readonly TableSum[], expected: readonly TableSum[], what: string): void {
   const names = (sums: readonly TableSum[]) => sums.map(({ name }) => name).join(', ')
-  if (names(actual) !== names(expected)) {
+  if (names(actual) !== names(expected))
     throw new OperatorError(`${what}: it has the tables ${names(actual)} instead of ${names(expected)}`)
-  }
   const differences = actual.flatMap((table, index) => {
     const other = expected[index]
     return other === undefined ? [] : (differenceOf(table, other) ?? [])

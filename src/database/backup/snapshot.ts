@@ -29,9 +29,8 @@ export async function writeBackup(sql: Sql, options: BackupOptions) {
   const output = await createBackupFile(options.file)
   try {
     const tables = await listTables(sql)
-    if (!tables.some(({ name }) => name === 'schema_migrations')) {
+    if (!tables.some(({ name }) => name === 'schema_migrations'))
       throw new OperatorError('there is nothing to back up: the database is empty')
-    }
     const snapshot = await sql.begin('isolation level repeatable read read only', async (tx) => {
       await lockTables(
         tx,
@@ -39,9 +38,8 @@ export async function writeBackup(sql: Sql, options: BackupOptions) {
       )
       // the first query: from here on the transaction sees one state
       const { now, version } = await describeServer(tx)
-      if (!sameTables(tables, await listTables(tx))) {
+      if (!sameTables(tables, await listTables(tx)))
         throw new OperatorError('the schema was changed at the same moment: run it again')
-      }
       const migrations = await listApplied(tx)
       checkApplied(migrations, 'the database')
       const { secretKey } = options

@@ -214,11 +214,10 @@ export const RESTORE_FOLDER = 'unfinished-restore'
 function settleRestore(dataDir: string, cluster: string): void {
   const folder = join(dataDir, RESTORE_FOLDER)
   if (!existsSync(folder)) return
-  if (!existsSync(cluster)) {
+  if (!existsSync(cluster))
     throw new OperatorError(
       `a restore into ${dataDir} was interrupted: run \`cloud-analytics restore FILE\` again, or remove ${folder} to start with an empty database`,
     )
-  }
   rmSync(folder, { recursive: true })
 }
 
@@ -234,21 +233,18 @@ function makeSocketFolder(dataDir: string, reachable: boolean): string {
 /** The error for the operator when the data directory cannot be written or its disk is full. */
 export function explain(error: unknown, dataDir: string): unknown {
   const code = codeOf(error) ?? ''
-  if (/^(EACCES|EPERM|EROFS|ENOTDIR|EEXIST|SQLITE_CANTOPEN|SQLITE_READONLY|SQLITE_PERM)/.test(code)) {
+  if (/^(EACCES|EPERM|EROFS|ENOTDIR|EEXIST|SQLITE_CANTOPEN|SQLITE_READONLY|SQLITE_PERM)/.test(code))
     return new OperatorError(
       `the data directory ${dataDir} cannot be written (${code}): set DATA_DIR to a folder this user owns, or set DATABASE_URL`,
     )
-  }
-  if (/^(EMFILE|ENFILE)/.test(code)) {
+  if (/^(EMFILE|ENFILE)/.test(code))
     return new OperatorError(
       'this process may open too few files: raise the limit (ulimit -n 4096) and start again',
     )
-  }
-  if (/^(ENOSPC|EDQUOT|SQLITE_FULL)/.test(code)) {
+  if (/^(ENOSPC|EDQUOT|SQLITE_FULL)/.test(code))
     return new OperatorError(
       `no space left for the database in ${dataDir}: free some and start again; a new one needs 100 MB`,
     )
-  }
   return error
 }
 

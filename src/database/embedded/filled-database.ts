@@ -55,11 +55,10 @@ async function createLocked<Result>(
 ): Promise<Result> {
   const assets = findAssets()
   const cluster = clusterFolder(dataDir, assets)
-  if (existsSync(cluster)) {
+  if (existsSync(cluster))
     throw new OperatorError(
       `${dataDir} holds a database: a backup is restored only where there is none (another --data-dir, or move this one away)`,
     )
-  }
   const folder = join(dataDir, RESTORE_FOLDER)
   const made = clusterFolder(folder, assets)
   await stopStalePostmaster(made, log)

@@ -72,9 +72,8 @@ export async function startPostmaster(options: PostmasterOptions) {
   for (;;) {
     takeOverLockFiles(options)
     const child = spawnPostgres(options)
-    if (await becomesReady(child, options)) {
+    if (await becomesReady(child, options))
       return { pid: child.pid, exited: exitReasonOf(child), stop: () => stopPostmaster(child, options.log) }
-    }
     // after a postmaster was killed its backends release the shared memory with a delay
     const stillInUse = child.lines.some((line) => /still in use|already exists/.test(line))
     if (!stillInUse || performance.now() > deadline) throw startFailure(child, options)
@@ -178,20 +177,17 @@ export function describeExit(code: number, lines: readonly string[]): string {
 function startFailure(child: Child, { cluster, user }: PostmasterOptions): OperatorError {
   const output = child.lines.join('\n')
   const missing = /error while loading shared libraries: (\S+):/.exec(output)?.[1]
-  if (missing !== undefined) {
+  if (missing !== undefined)
     return new OperatorError(
       `PostgreSQL needs ${missing}, which this system lacks: install libstdc++ and libgcc (Debian: libstdc++6), or set DATABASE_URL`,
     )
-  }
   if (child.exitCode() === EXIT_CANNOT_SWITCH_USER) return cannotSwitchUser(user)
-  if (child.exitCode() === EXIT_CANNOT_EXECUTE) {
+  if (child.exitCode() === EXIT_CANNOT_EXECUTE)
     return new OperatorError(
       `${output.trim()}: is its file system mounted noexec? Set DATA_DIR to another, or set DATABASE_URL`,
     )
-  }
-  if (NO_SPACE.test(output)) {
+  if (NO_SPACE.test(output))
     return new OperatorError(`no space left for the database in ${cluster}: free some and start again`)
-  }
   const reason =
     child.lines.findLast((line) => /FATAL|PANIC|ERROR/.test(line)) ?? child.lines.at(-1) ?? 'no output'
   const message = `PostgreSQL in ${cluster} did not start (exit code ${child.exitCode()}): ${reason}`

@@ -43,9 +43,8 @@ function mayEnter(folder: string, user: SystemUser): boolean {
 /** Makes the user the owner of the folder and of everything below it, unless the folder has that owner. */
 export function changeOwner(folder: string, user: SystemUser): void {
   if (statSync(folder).uid === user.uid) return
-  for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
+  for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' }))
     lchownSync(join(folder, name), user.uid, user.gid)
-  }
   // last, since its owner marks the change as complete
   chownSync(folder, user.uid, user.gid)
 }

@@ -35,9 +35,8 @@ export function programFolder({ manifest: { version, key } }: Assets, home: stri
 export async function unpackProgram(assets: Assets, folder: string, options: UnpackOptions): Promise<void> {
   await unpack(await assets.program(), folder, options, (temporary) => {
     // whatever the umask: the server may run as another user than this process
-    for (const name of ['', ...readdirSync(temporary, { recursive: true, encoding: 'utf8' })]) {
+    for (const name of ['', ...readdirSync(temporary, { recursive: true, encoding: 'utf8' })])
       chmodSync(join(temporary, name), 0o755)
-    }
   })
 }
 

@@ -127,13 +127,12 @@ export function errorComponents(components: Components): Record<string, unknown>
     const [field = '', message] = error.split(/: (.*)/)
     const details = message !== undefined && { details: [{ field, message }] }
     const example = { error, code, request_id: 'k3v9x0a1b2c3-7', ...details }
-    for (const limited of [true, false]) {
+    for (const limited of [true, false])
       made[limited ? name : `Service${name}`] = {
         description: `${code}: ${description}`,
         headers: headersOf(limited, headers),
         content: { 'application/json': { schema, example } },
       }
-    }
   }
   return made
 }
@@ -213,9 +212,8 @@ export function completedParameter(
     return { ...shared, schema: made, ...(!isHarmful && { example }) }
   }
   // No `example` for an optional parameter: the explorer would send it, which would filter the result.
-  if (required !== true && !('default' in made)) {
+  if (required !== true && !('default' in made))
     return { ...shared, schema: { ...made, ...(Array.isArray(examples) && { examples }) } }
-  }
   const first = Array.isArray(examples) ? examples[0] : undefined
   return { ...shared, schema: made, example: first ?? exampleOf(made, components.schemas, String(name)) }
 }

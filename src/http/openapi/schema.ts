@@ -63,9 +63,8 @@ export function createComponents(): Components {
 
   const addNamed = (name: string, schema: Schema): Schema => {
     const taken = schemas[name]
-    if (taken !== undefined && !Bun.deepEquals(taken, schema)) {
+    if (taken !== undefined && !Bun.deepEquals(taken, schema))
       throw new Error(`two schemas of the API's document are named ${name}: give one another title`)
-    }
     schemas[name] = schema
     return { $ref: `#/components/schemas/${name}` }
   }
@@ -104,18 +103,16 @@ export function createComponents(): Components {
 /** Replaces forms that only TypeBox has by those that other tools expect. */
 function simplified(schema: Schema): Schema {
   const { format, patternProperties, anyOf, ...rest } = schema
-  if (isSchema(patternProperties)) {
+  if (isSchema(patternProperties))
     return { ...rest, additionalProperties: Object.values(patternProperties)[0] ?? true }
-  }
   const meaning = FORMATS[String(format)] ?? String(format)
   if (meaning in EXAMPLES_BY_FORMAT) return { ...rest, format: meaning }
   if (format === 'month') return { ...rest, pattern: MONTH, examples: rest.examples ?? ['2026-01'] }
   // Other programs do not know our own formats.
   if (format !== undefined) return rest
   if (!Array.isArray(anyOf) || !anyOf.every(isSchema)) return schema
-  if (anyOf.every((part) => 'const' in part)) {
+  if (anyOf.every((part) => 'const' in part))
     return { ...rest, type: anyOf[0]?.type, enum: anyOf.map((part) => part.const) }
-  }
   const [first, second] = anyOf
   const nullable = anyOf.length === 2 && second?.type === 'null' && typeof first?.type === 'string'
   if (!nullable || 'enum' in first || 'const' in first) return schema
@@ -124,9 +121,8 @@ function simplified(schema: Schema): Schema {
 
 /** A value that the schema allows; `schemas` are those it may refer to. */
 export function exampleOf(schema: Schema, schemas: Record<string, Schema>, name = ''): unknown {
-  if (typeof schema.$ref === 'string') {
+  if (typeof schema.$ref === 'string')
     return exampleOf(schemas[schema.$ref.replace('#/components/schemas/', '')] ?? {}, schemas, name)
-  }
   const { examples, anyOf, oneOf, items, properties, enum: values, minimum } = schema
   if (Array.isArray(examples)) return examples[0]
   for (const keyword of ['default', 'const']) if (keyword in schema) return schema[keyword]

@@ -32,9 +32,8 @@ export async function deleteByIds(
     const some = ids.slice(start, start + SESSIONS_AT_A_TIME)
     // sessions that are not stored need no lock, which would make every response in memory out of date
     const sizes = await findSizes(sql, orgId, sql`s.id = any(${some}::text[])`, SESSIONS_AT_A_TIME)
-    for (const batch of inBatchesOfBytes(sizes)) {
+    for (const batch of inBatchesOfBytes(sizes))
       deleted.push(...(await sql.begin((tx) => deleteBatch(tx, orgId, actor, batch, memberEmail))))
-    }
   }
   return deleted
 }
@@ -48,9 +47,8 @@ async function deleteBatch(
 ): Promise<string[]> {
   await lockOrganization(tx, orgId)
   const sessions = await findSessions(tx, orgId, wanted)
-  if (memberEmail !== null && sessions.some(({ email }) => email !== memberEmail)) {
+  if (memberEmail !== null && sessions.some(({ email }) => email !== memberEmail))
     throw new ApiError('FORBIDDEN', `this API key is for sessions of ${memberEmail}`)
-  }
   const ids = sessions.map(({ id }) => id)
   if (ids.length === 0) return []
   await removeSessions(tx, orgId, ids)

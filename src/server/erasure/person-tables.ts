@@ -151,9 +151,8 @@ async function updateRow(tx: ISql, orgId: string, table: OrganizationTable, plac
     .flatMap(({ name, type }) => {
       const value = changed[name]
       if (value === undefined) return []
-      if (type === 'text[]') {
+      if (type === 'text[]')
         return [tx`${tx(name)} = array(select json_array_elements_text(${value}::text::json))`]
-      }
       return [tx`${tx(name)} = ${value}::text::${tx.unsafe(type)}`]
     })
     .reduce((all, value) => tx`${all}, ${value}`)

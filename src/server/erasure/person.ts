@@ -64,13 +64,11 @@ export async function erasePerson(
     counts.audit_entries += changed.audit_entries
     counts.others += changed.others
     if (tables.moved === 0 && Object.values(changed).every((count) => count === 0)) break
-    if (pass === MAX_PASSES) {
+    if (pass === MAX_PASSES)
       throw new OperatorError('data of the person keeps coming in: stop what sends it, and run this again')
-    }
   }
-  if (member === undefined && Object.values(counts).every((count) => count === 0)) {
+  if (member === undefined && Object.values(counts).every((count) => count === 0))
     throw new OperatorError('the organization has nothing of this address')
-  }
   await sql.begin(async (tx) => {
     await lockHistory(tx, orgId)
     await removeAliases(tx, orgId, email)

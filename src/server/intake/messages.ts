@@ -63,9 +63,8 @@ export type SentError =
   | { kind: 'other'; message: string; stack: string | undefined; code: string | undefined }
 
 export function sentError(error: unknown): SentError {
-  if (error instanceof ApiError) {
+  if (error instanceof ApiError)
     return { kind: 'api', code: error.code, message: error.message, options: error.options }
-  }
   if (!(error instanceof Error))
     return { kind: 'other', message: String(error), stack: undefined, code: undefined }
   // all addresses of a host refused: the first error stands for the others

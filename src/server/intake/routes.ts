@@ -15,9 +15,8 @@ export const syncRoutes = ({ gate, api }: RouteDeps, intake: Intake) =>
       const { reassign, restore, moved } = query
       const { orgId, actor, scopes, memberEmail } = access
       // a key that may delete sessions has `write`; a laptop's key must not undo a deletion
-      if (restore === 'true' && !grants(scopes, 'write')) {
+      if (restore === 'true' && !grants(scopes, 'write'))
         throw new ApiError('FORBIDDEN', '?restore=true needs an API key with the scope write')
-      }
       const options = {
         key: { ...rightsOf(access), memberEmail },
         reassign: reassign === 'true',

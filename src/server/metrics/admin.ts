@@ -27,8 +27,7 @@ export const adminFetch =
     const { hostname, pathname } = new URL(request.url)
     if (!isOwnHost(hostname, adminHost)) return text('Host: not this server; ADMIN_HOST may name it\n', 421)
     if (pathname !== '/metrics') return text('The metrics are at /metrics\n', 404)
-    if (request.method !== 'GET' && request.method !== 'HEAD') {
+    if (request.method !== 'GET' && request.method !== 'HEAD')
       return text('This path takes GET\n', 405, { Allow: 'GET, HEAD' })
-    }
     return text(await registry.text(), 200, { 'content-type': CONTENT_TYPE })
   }

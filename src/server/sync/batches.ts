@@ -169,9 +169,8 @@ async function withoutInvalidSessions(batch: readonly PlacedRecord[], options: B
   const good: PlacedRecord[] = []
   for (const placed of batch) {
     try {
-      if (placed.record.type === 'session') {
+      if (placed.record.type === 'session')
         prepareSession(placed.record, 'records[0]', { pricer, storeContent: false })
-      }
       good.push(placed)
     } catch (error) {
       const reason = refusedIn(error, 1).get(0)

@@ -103,9 +103,8 @@ function alerts({ session, before }: WrittenSession): NewEvent[] {
   for (const { id, severity, title, fingerprint } of session.detail.security_metadata.findings) {
     if (!isAlert(severity) || alerted.has(fingerprint)) continue
     const finding = mostSevere.get(fingerprint)
-    if (finding === undefined || (finding.severity === 'high' && severity === 'critical')) {
+    if (finding === undefined || (finding.severity === 'high' && severity === 'critical'))
       mostSevere.set(fingerprint, { alert_id: id, severity, title })
-    }
   }
   return [...mostSevere.values()].map((data) => event('security.alert', data))
 }

@@ -85,13 +85,12 @@ async function renameInSessions(tx: ISql, orgId: string, renaming: Renaming): Pr
     where org_id = ${orgId}
       and project = ${from}`
   if (count === 0) return 0
-  for (const table of ['session_usage', 'session_facets', 'findings']) {
+  for (const table of ['session_usage', 'session_facets', 'findings'])
     await tx`
       update ${tx(table)}
       set project = ${to}
       where org_id = ${orgId}
         and project = ${from}`
-  }
   for (const each of ROLLUPS) await moveRows(tx, orgId, each, 'project', [renaming])
   const files = await tx<{ file: string; file_key: string }[]>`
     select r.file, encode(r.file_key, 'hex') as file_key

@@ -149,12 +149,11 @@ export async function getEndpointOwner(sql: ISql, endpointId: string): Promise<s
           and d.endpoint_id = ${endpointId}
       )
     limit 1`
-  if (owner === undefined) {
+  if (owner === undefined)
     throw new ApiError(
       'NOT_FOUND',
       `there is no webhook endpoint ${JSON.stringify(endpointId)}, and no delivery to one of that id is kept`,
     )
-  }
   return owner.org_id
 }
 
@@ -166,8 +165,7 @@ export async function getDeliveryPlace(sql: ISql, deliveryId: string) {
     join webhook_deliveries d on d.org_id = o.org_id
     where d.id = ${deliveryId}
     limit 1`
-  if (place === undefined) {
+  if (place === undefined)
     throw new ApiError('NOT_FOUND', `there is no delivery ${JSON.stringify(deliveryId)}`)
-  }
   return place
 }

@@ -91,12 +91,11 @@ async function deleteHealthOfDeleted(sql: Sql): Promise<void> {
         and e.id = h.endpoint_id
     )
     limit ${MAX_ENDPOINTS}`
-  for (const { org_id, endpoint_id } of endpoints) {
+  for (const { org_id, endpoint_id } of endpoints)
     await sql`
       delete from webhook_health h
       where h.org_id = ${org_id}
         and h.endpoint_id = ${endpoint_id}`
-  }
 }
 
 /** Fails deliveries that are not claimed again: tests whose process ended, and those with MAX_LOST lost attempts. */

@@ -32,11 +32,10 @@ export async function checkSecretKey(sql: Sql, digest: Uint8Array): Promise<void
 /** Replaces the digest before secrets are encrypted again, of one organization or (null) all. False for the same key. */
 export async function replaceSecretKey(tx: ISql, digest: Uint8Array, orgId: string | null): Promise<boolean> {
   if (await isLocked(tx, digest)) return false
-  if (orgId !== null && (await hasEndpoints(tx, orgId))) {
+  if (orgId !== null && (await hasEndpoints(tx, orgId)))
     throw new OperatorError(
       'other organizations have endpoints whose secrets were encrypted with another key too: give all of them new secrets by --all',
     )
-  }
   await storeDigest(tx, digest)
   return true
 }

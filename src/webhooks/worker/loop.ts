@@ -138,11 +138,10 @@ export function startLoop(deps: LoopDeps) {
   }
   let lastPostponedMs = Number.NEGATIVE_INFINITY
   const postpone = async (orgId: string, outcome: HeldOutcome) => {
-    if (performance.now() - lastPostponedMs >= POSTPONE_MS) {
+    if (performance.now() - lastPostponedMs >= POSTPONE_MS)
       log.warn('no sockets or file descriptors left; deliveries wait a second', {
         error: outcome.result.error,
       })
-    }
     lastPostponedMs = performance.now()
     claimer.pause(POSTPONE_MS)
     await release(orgId, outcome)
