@@ -26,9 +26,7 @@ function daysIn(year: number, month: number): number {
 }
 
 /** True for an RFC 3339 timestamp with an offset whose UTC instant lies in the years 1970 to 9999. */
-export function isTimestamp(text: string): boolean {
-  return isNormalized(text) || instantOf(text) >= 0
-}
+export const isTimestamp = (text: string): boolean => isNormalized(text) || instantOf(text) >= 0
 
 /** A time that is given as an RFC 3339 timestamp: UTC where it has no offset, midnight where it is a date; else the text. */
 function timestampIn(text: string): string {
@@ -63,9 +61,8 @@ export const isNormalized = (text: string): boolean =>
   NORMALIZED.test(text) && (USUAL_DAY.test(text) || isDate(text.slice(0, 10)))
 
 /** A time as `2026-01-31T12:34:56.789Z`; digits beyond milliseconds are cut. The text must pass `isTime`. */
-export function normalizeTimestamp(text: string): string {
-  return isNormalized(text) ? text : new Date(millisOf(text)).toISOString()
-}
+export const normalizeTimestamp = (text: string): string =>
+  isNormalized(text) ? text : new Date(millisOf(text)).toISOString()
 
 const FRACTION = /\.(\d+)/
 
@@ -89,14 +86,11 @@ export function timestampOf(micros: bigint): string {
 export const LAST_DATE = '9999-12-31'
 
 /** Whether a date of `addDays` or `addMonths` is after LAST_DATE: ISO 8601 writes those with a sign. */
-export function isPastLastDate(date: string): boolean {
-  return date.startsWith('+')
-}
+export const isPastLastDate = (date: string): boolean => date.startsWith('+')
 
 /** The UTC day of an instant. */
-export function dateOf(instant: Date | string): string {
-  return (typeof instant === 'string' ? new Date(instant) : instant).toISOString().slice(0, 10)
-}
+export const dateOf = (instant: Date | string): string =>
+  (typeof instant === 'string' ? new Date(instant) : instant).toISOString().slice(0, 10)
 
 /** Whether a text is the name of a time zone of IANA, or an alias of one; an offset such as +01:00 is none. */
 export function isTimeZone(name: string): boolean {
@@ -174,9 +168,8 @@ export function instantsOf(from: string | undefined, to: string | undefined, zon
   return { from: startOf(from), before: startOf(daysOf(from, to).before) }
 }
 
-export function addDays(date: string, days: number): string {
-  return dateOf(new Date(Date.parse(`${date}T00:00:00Z`) + days * DAY_MS))
-}
+export const addDays = (date: string, days: number): string =>
+  dateOf(new Date(Date.parse(`${date}T00:00:00Z`) + days * DAY_MS))
 
 /** Days from Monday, 29 December 1969, to `date`. */
 export function dayNumber(date: string): number {
@@ -184,16 +177,12 @@ export function dayNumber(date: string): number {
   return Date.parse(date) / DAY_MS + 3
 }
 
-export function daysBetween(from: string, to: string): number {
-  return dayNumber(to) - dayNumber(from)
-}
+export const daysBetween = (from: string, to: string): number => dayNumber(to) - dayNumber(from)
 
 const nextDay = memoize((date) => addDays(date, 1))
 const nextMonth = memoize((date) => addMonths(date, 1))
 
-export function monthOf(date: string): string {
-  return `${date.slice(0, 7)}-01`
-}
+export const monthOf = (date: string): string => `${date.slice(0, 7)}-01`
 
 export function addMonths(date: string, months: number): string {
   // Date.UTC would not do: it reads the years 0 to 99 as 1900 to 1999
@@ -202,9 +191,8 @@ export function addMonths(date: string, months: number): string {
   return dateOf(first)
 }
 
-export function mondayOf(date: string): string {
-  return addDays(date, -((new Date(`${date}T00:00:00Z`).getUTCDay() + 6) % 7))
-}
+export const mondayOf = (date: string): string =>
+  addDays(date, -((new Date(`${date}T00:00:00Z`).getUTCDay() + 6) % 7))
 
 /** Rollup rows of one grain with `from` <= bucket < `before`; a bound that is undefined does not limit. */
 export interface Span {

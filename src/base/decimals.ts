@@ -25,9 +25,7 @@ export function unscaled(units: bigint, decimals: number): number {
 const MAX_EXACT = BigInt(Number.MAX_SAFE_INTEGER)
 
 /** The text of a numeric column as an integer of units of its last decimal: `4.431277` is 4431277n. */
-export function unitsOf(numeric: string): bigint {
-  return BigInt(numeric.replace('.', ''))
-}
+export const unitsOf = (numeric: string): bigint => BigInt(numeric.replace('.', ''))
 
 /** An integer of units of 10^-decimals as text, for SQL: `4.431277`. */
 export function decimalText(units: bigint, decimals: number): string {
@@ -37,9 +35,8 @@ export function decimalText(units: bigint, decimals: number): string {
 }
 
 /** The integer quotient rounded half up; both must not be negative, the divisor above 0. */
-export function roundedQuotient(dividend: bigint, divisor: bigint): bigint {
-  return (2n * dividend + divisor) / (2n * divisor)
-}
+export const roundedQuotient = (dividend: bigint, divisor: bigint): bigint =>
+  (2n * dividend + divisor) / (2n * divisor)
 
 export const MONEY_DECIMALS = 6
 export const SCORE_DECIMALS = 2

@@ -81,6 +81,4 @@ export function noSpaceError(error: unknown, path?: string): OperatorError | und
   return new OperatorError(`no space is left: free some, then run this again (${place})`)
 }
 
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
-}
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -38,21 +38,17 @@ export function randomText(alphabet: string, length: number): string {
 }
 
 /** A new random id: the prefix and 20 characters of 0-9a-z (103 bits). */
-export function newId(prefix: IdPrefix): string {
-  return `${prefix}_${randomText(LOWER_ALNUM, ID_LENGTH)}`
-}
+export const newId = (prefix: IdPrefix): string => `${prefix}_${randomText(LOWER_ALNUM, ID_LENGTH)}`
 
 const TIME_LENGTH = 8
 
 /** A new id that sorts by its millisecond, so that rows made together are adjacent: 8 characters of time, 12 random (62 bits). */
-export function newOrderedId(prefix: IdPrefix, now: Date): string {
-  return `${orderedIdFloor(prefix, now)}${randomText(LOWER_ALNUM, ID_LENGTH - TIME_LENGTH)}`
-}
+export const newOrderedId = (prefix: IdPrefix, now: Date): string =>
+  `${orderedIdFloor(prefix, now)}${randomText(LOWER_ALNUM, ID_LENGTH - TIME_LENGTH)}`
 
 /** The lower bound of ordered ids made at `at` or later. */
-export function orderedIdFloor(prefix: IdPrefix, at: Date): string {
-  return `${prefix}_${at.getTime().toString(36).padStart(TIME_LENGTH, '0')}`
-}
+export const orderedIdFloor = (prefix: IdPrefix, at: Date): string =>
+  `${prefix}_${at.getTime().toString(36).padStart(TIME_LENGTH, '0')}`
 
 /** An id computed from `parts`, for records without an id of their own: syncing one again changes nothing. */
 export function derivedId(prefix: IdPrefix, ...parts: (string | number)[]): string {
@@ -61,14 +57,11 @@ export function derivedId(prefix: IdPrefix, ...parts: (string | number)[]): stri
 }
 
 /** `count` random lower-case letters and digits, for the public part of API keys and for request ids. */
-export function randomLowerAlnum(count: number): string {
-  return randomText(LOWER_ALNUM, count)
-}
+export const randomLowerAlnum = (count: number): string => randomText(LOWER_ALNUM, count)
 
 /** The heatmap's key of a file: the first 16 bytes of SHA-256 of its name, in hex. */
-export function fileKeyOf(file: string): string {
-  return new Bun.CryptoHasher('sha256').update(file).digest('hex').slice(0, 32)
-}
+export const fileKeyOf = (file: string): string =>
+  new Bun.CryptoHasher('sha256').update(file).digest('hex').slice(0, 32)
 
 /** Characters of an agent's id that are kept. */
 const AGENT_ID_LENGTH = 64

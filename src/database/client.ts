@@ -205,9 +205,11 @@ function tlsOf(url: URL): Tls {
   }
 }
 
-function verifyCa(files: ConnectionOptions): ConnectionOptions {
-  return { ...files, rejectUnauthorized: true, checkServerIdentity: () => undefined }
-}
+const verifyCa = (files: ConnectionOptions): ConnectionOptions => ({
+  ...files,
+  rejectUnauthorized: true,
+  checkServerIdentity: () => undefined,
+})
 
 function readPem(parameter: string, path: string): string {
   try {

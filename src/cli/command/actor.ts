@@ -3,9 +3,7 @@ import { userInfo } from 'node:os'
 import type { Actor } from '../../accounts/audit-log/append.ts'
 
 /** Names the user who runs the command, for the audit log: `cli:<login name>`. */
-export function commandLineActor(): Actor {
-  return { userId: `cli:${userName()}`, ipAddress: null }
-}
+export const commandLineActor = (): Actor => ({ userId: `cli:${userName()}`, ipAddress: null })
 
 /**
  * The login name of the process's user. Bun 1.4.5's `userInfo` returns the variable USER, which the caller

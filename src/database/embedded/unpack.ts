@@ -27,9 +27,8 @@ interface UnpackOptions {
 }
 
 /** The folder of this build's PostgreSQL program below `home`. */
-export function programFolder({ manifest: { version, key } }: Assets, home: string): string {
-  return join(home, `pg-${version}-${key}`)
-}
+export const programFolder = ({ manifest: { version, key } }: Assets, home: string): string =>
+  join(home, `pg-${version}-${key}`)
 
 /** Unpacks the program to `folder`, which must not exist. */
 export async function unpackProgram(assets: Assets, folder: string, options: UnpackOptions): Promise<void> {

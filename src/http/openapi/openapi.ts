@@ -153,9 +153,8 @@ const operationOf = (given: Schema, method: string, path: string, route: Declare
 /** An operation: the plugin's, and what its route declares besides. */
 type Operation = ReturnType<typeof operationOf>
 
-function used(components: Schema, text: string): Schema {
-  return Object.fromEntries(Object.entries(components).filter(([name]) => text.includes(`/${name}"`)))
-}
+const used = (components: Schema, text: string): Schema =>
+  Object.fromEntries(Object.entries(components).filter(([name]) => text.includes(`/${name}"`)))
 
 function completedOperation(operation: Operation, components: Components): Schema {
   const { given, id, method, path, route, isApi, isConditional, hasBody } = operation

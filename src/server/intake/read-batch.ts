@@ -42,9 +42,8 @@ export interface ReadOptions {
  * Unpacks a body, divides it into records and prepares them, one after the other. `numbers` names each record in errors: its
  * line in NDJSON, else its index. Throws VALIDATION_ERROR.
  */
-export function readBatch(body: PackedBody, preparer: BatchPreparer, options: ReadOptions) {
-  return (body.mediaType === NDJSON_TYPE ? readLines : readJson)(body, preparer, options)
-}
+export const readBatch = (body: PackedBody, preparer: BatchPreparer, options: ReadOptions) =>
+  (body.mediaType === NDJSON_TYPE ? readLines : readJson)(body, preparer, options)
 
 async function readJson(
   body: PackedBody,

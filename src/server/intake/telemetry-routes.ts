@@ -34,9 +34,8 @@ function protobufResponse(rejected: Rejected | undefined): Uint8Array<ArrayBuffe
   return new Uint8Array([0x0a, ...varint(partial.length), ...partial])
 }
 
-function varint(value: number): number[] {
-  return value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...varint(value >>> 7)]
-}
+const varint = (value: number): number[] =>
+  value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...varint(value >>> 7)]
 
 /** Attributes as OpenTelemetry writes them. */
 const attributes = (values: Record<string, string | number>) =>

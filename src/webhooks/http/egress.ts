@@ -80,9 +80,8 @@ function addressCheck({ allowCidrs, ownAddresses }: EgressOptions): (address: st
 }
 
 /** The addresses of `localhost` and its subdomains, which need no DNS; undefined for other names. */
-export function loopbackOf(host: string): readonly string[] | undefined {
-  return host === 'localhost' || host.endsWith('.localhost') ? ['127.0.0.1', '::1'] : undefined
-}
+export const loopbackOf = (host: string): readonly string[] | undefined =>
+  host === 'localhost' || host.endsWith('.localhost') ? ['127.0.0.1', '::1'] : undefined
 
 /** The host of a URL in the form of node:net and DNS: IPv6 without brackets. */
 export const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, '')

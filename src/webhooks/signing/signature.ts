@@ -40,9 +40,8 @@ function standardKey(secret: string): Buffer {
 }
 
 /** `sha256=<hex>`: HMAC-SHA256 of the body; the key is the secret's text as UTF-8, `whsec_` included. */
-export function signatureOf(secret: string, body: string | Uint8Array): string {
-  return `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`
-}
+export const signatureOf = (secret: string, body: string | Uint8Array): string =>
+  `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`
 
 /** The message that Standard Webhooks signs: `webhook-id` and `webhook-timestamp` as they are sent, and the body. */
 interface StandardMessage {
@@ -108,9 +107,8 @@ const isSame = (given: string, expected: string): boolean => {
 }
 
 /** Whether `header` (`sha256=<hex>`) is the body's signature; in constant time. */
-export function verifySignature(secret: string, body: string | Uint8Array, header: string): boolean {
-  return isSame(header, signatureOf(secret, body))
-}
+export const verifySignature = (secret: string, body: string | Uint8Array, header: string): boolean =>
+  isSame(header, signatureOf(secret, body))
 
 /** Whether one of the header's signatures (`v1,<base64>`, by spaces) is the message's. The caller checks its age. */
 export function verifyStandardSignature(secret: string, message: StandardMessage, header: string): boolean {
