@@ -30,9 +30,8 @@ export function randomText(alphabet: string, length: number): string {
   const limit = 256 - (256 % alphabet.length)
   let text = ''
   while (text.length < length) {
-    for (const byte of crypto.getRandomValues(new Uint8Array(length * 2))) {
+    for (const byte of crypto.getRandomValues(new Uint8Array(length * 2)))
       if (byte < limit && text.length < length) text += alphabet[byte % alphabet.length]
-    }
   }
   return text
 }

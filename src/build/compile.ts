@@ -76,9 +76,8 @@ export async function compile(target: Target, outfile: string, { client = false,
   fsyncSync(built)
   closeSync(built)
   // The executable contains its source maps; the files are copies.
-  for (const name of readdirSync(dirname(outfile))) {
+  for (const name of readdirSync(dirname(outfile)))
     if (name.endsWith('.map')) rmSync(join(dirname(outfile), name))
-  }
 }
 
 /** The commit, `-dirty` where files differ; of an image `REVISION`. The version names it unless it is released. */

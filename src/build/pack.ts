@@ -159,9 +159,8 @@ function macProgram(native: string, cpu: 'x64' | 'arm64'): { files: Contents; li
     packed.set(file, path)
     const binary = thin(readFileSync(file), cpu)
     files.set(path, binary)
-    for (const library of linkedLibraries(binary)) {
+    for (const library of linkedLibraries(binary))
       if (library.startsWith(PACKAGED)) add(`lib/${library.slice(PACKAGED.length)}`)
-    }
   }
   for (const path of ['bin/postgres', ...modules('dylib')]) add(path)
   return { files, links }
@@ -202,9 +201,8 @@ function makeCluster(native: string, scratch: string): string {
   const copy = join(scratch, 'initdb')
   const cluster = join(scratch, 'cluster')
   cpSync(native, copy, { recursive: true })
-  for (const [path, file] of linksOf(native)) {
+  for (const [path, file] of linksOf(native))
     if (!existsSync(join(copy, path))) symlinkSync(join(copy, file), join(copy, path))
-  }
   for (const program of ['initdb', 'postgres']) chmodSync(join(copy, 'bin', program), 0o755)
   mkdirSync(cluster, { mode: 0o700 })
   const isRoot = process.getuid?.() === 0

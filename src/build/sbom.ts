@@ -131,9 +131,8 @@ const required = ({ dependencies = {}, peerDependencies = {}, optionalPeers = []
 
 /** The key of the package that `name` means for the package with the key `path`: its own, or the next above. */
 function resolve(packages: Record<string, Locked>, path: string, name: string): string {
-  for (let above = path; above !== ''; above = above.slice(0, Math.max(0, above.lastIndexOf('/')))) {
+  for (let above = path; above !== ''; above = above.slice(0, Math.max(0, above.lastIndexOf('/'))))
     if (packages[`${above}/${name}`] !== undefined) return `${above}/${name}`
-  }
   return name
 }
 

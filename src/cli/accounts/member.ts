@@ -90,9 +90,8 @@ async function add(
 function changedAliases(aliases: readonly string[], add: readonly string[], remove: readonly string[]) {
   if (add.length === 0 && remove.length === 0) return undefined
   const removed = remove.map(asciiLower)
-  for (const email of removed) {
+  for (const email of removed)
     if (!aliases.includes(email)) throw new OperatorError(`the member has no alias ${JSON.stringify(email)}`)
-  }
   const added = add.map(asciiLower)
   return [...new Set([...aliases.filter((email) => !removed.includes(email)), ...added])]
 }

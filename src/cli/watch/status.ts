@@ -111,9 +111,8 @@ async function unsentFiles(paths: readonly string[], states: readonly SyncState[
 }
 
 function isPartOf(path: string, { get }: SyncState): boolean {
-  for (let end = path.lastIndexOf(sep); end > 0; end = path.lastIndexOf(sep, end - 1)) {
+  for (let end = path.lastIndexOf(sep); end > 0; end = path.lastIndexOf(sep, end - 1))
     if (get('files', path.slice(0, end)) !== undefined) return true
-  }
   return false
 }
 

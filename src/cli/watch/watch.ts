@@ -26,9 +26,8 @@ interface WatchOptions extends SyncTarget {
 /** `watch`: sends the sessions below the paths as they end or grow, until SIGTERM. */
 export async function watch(context: Context, options: WatchOptions, args: Args): Promise<void> {
   const given = pathsOf(args)
-  for (const path of given) {
+  for (const path of given)
     if (!existsSync(path)) throw new OperatorError(`no such file or folder: ${path}`, 2)
-  }
   const { url } = getServer(context.env, options)
   const folder = stateFolder(context.env)
   const lock = takeLock(folder)

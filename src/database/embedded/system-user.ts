@@ -26,9 +26,8 @@ export function chooseSystemUser(cluster: string): SystemUser | undefined {
 /** Lets the user enter `dataDir`. false when a folder above it is closed, as /root or one of mktemp. */
 export function makeReachable(dataDir: string, user: SystemUser): boolean {
   const path = realpathSync(dataDir)
-  for (let folder = dirname(path); folder !== dirname(folder); folder = dirname(folder)) {
+  for (let folder = dirname(path); folder !== dirname(folder); folder = dirname(folder))
     if (!mayEnter(folder, user)) return false
-  }
   if (!mayEnter(path, user)) chmodSync(path, statSync(path).mode | OTHERS_MAY_ENTER)
   return true
 }

@@ -121,7 +121,6 @@ export function removeOtherPrograms(dataDir: string, program: string): void {
 }
 
 function removeMatching(dataDir: string, matches: (name: string) => boolean): void {
-  for (const name of readdirSync(dataDir)) {
+  for (const name of readdirSync(dataDir))
     if (matches(name)) rmSync(join(dataDir, name), { recursive: true, force: true })
-  }
 }

@@ -101,9 +101,7 @@ export async function writeRecords(
     isChecked: before !== undefined,
     pause,
   })
-  for (const [index, record] of sent.entries()) {
-    if (!(await preparer.add(record, `records[${index}]`))) break
-  }
+  for (const [index, record] of sent.entries()) if (!(await preparer.add(record, `records[${index}]`))) break
   const batch = await preparer.finish()
   await before
   return await storeBatch(deps, orgId, await computeBatch(deps.sql, orgId, batch, pause), actor, options)

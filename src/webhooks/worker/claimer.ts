@@ -39,9 +39,8 @@ export function createClaimer({ slots, log, ...deps }: ClaimerDeps) {
     // set before the claim, so that a reset during the claim removes these cursors too
     cursorsOf.set(orgId, cursors)
     const claimed = await deps.claim(orgId, { limit, laterLimit, endpointLimit, leaseMs }, cursors)
-    for (const { endpoint_id, due_at } of claimed) {
+    for (const { endpoint_id, due_at } of claimed)
       if (due_at !== null && due_at > (cursors.get(endpoint_id) ?? '')) cursors.set(endpoint_id, due_at)
-    }
     for (const { is_first } of claimed) slots.take(orgId, is_first)
     deps.onClaimed(orgId, claimed)
     // retries that got no slot are due before the claimed deliveries: the cursors would skip them
