@@ -175,6 +175,10 @@ export async function deleteFrom(tx: ISql, orgId: string, table: string, conditi
   return count
 }
 
+export async function deleteById(tx: ISql, orgId: string, id: string, ...tables: string[]): Promise<void> {
+  for (const table of tables) await deleteFrom(tx, orgId, table, tx`and t.id = ${id}`)
+}
+
 export async function deleteOfSessions(
   tx: ISql,
   orgId: string,

@@ -158,7 +158,7 @@ export const organizationsOf = async (sql: Sql, slug: string | undefined): Promi
 type Versions = ReadonlyMap<string, string>
 
 /** The versions by id; without those that do not exist. */
-export async function findVersions(sql: Sql, ids: readonly string[]): Promise<Versions> {
+export async function findVersions(sql: ISql, ids: readonly string[]): Promise<Versions> {
   const rows = await sql<{ id: string; version: string }[]>`
     select l.org_id as id, l.version
     from org_locks l

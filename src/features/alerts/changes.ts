@@ -5,21 +5,14 @@ import { findZone } from '../../accounts/organizations/zone-queries.ts'
 import { fieldError } from '../../base/errors.ts'
 import { newId } from '../../base/ids.ts'
 import type { ISql } from '../../database/client.ts'
+import { deleteById } from '../../database/rows.ts'
 import type { Change } from '../../http/queues/gate.ts'
 import { answerOnce, type Idempotency } from '../../webhooks/idempotency-queries.ts'
 import { deleteEndpointRow } from '../../webhooks/queries.ts'
 import type { DestinationBody } from './destination-model.ts'
 import { checkDestinations, type DestinationDeps, endpointsOf, storeDestinations } from './destinations.ts'
 import type { Clock } from './evaluate.ts'
-import {
-  type Definitions,
-  deleteRuleRow,
-  getRule,
-  listRules,
-  putRule,
-  type Rule,
-  type RuleKind,
-} from './rule-queries.ts'
+import { type Definitions, getRule, listRules, putRule, type Rule, type RuleKind } from './rule-queries.ts'
 
 export interface RuleDeps extends DestinationDeps {
   inTurn: Change
@@ -116,7 +109,7 @@ export async function deleteRule(
 ): Promise<void> {
   await inTurn(orgId, async (tx) => {
     const { definition } = await getRule(tx, orgId, kind, id, { toChange: true })
-    await deleteRuleRow(tx, orgId, id)
+    await deleteById(tx, orgId, id, 'notification_rules')
     for (const endpoint of endpointsOf(definition.destinations)) await deleteEndpointRow(tx, orgId, endpoint)
     const details = { ids: [id], name: definition.name }
     await recordEntry(tx, orgId, actor, `${kind}.deleted`, details)

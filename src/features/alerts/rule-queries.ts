@@ -2,7 +2,7 @@
 
 import { ApiError } from '../../base/errors.ts'
 import type { Fragment, ISql, Sql } from '../../database/client.ts'
-import { deleteFrom, unnest } from '../../database/rows.ts'
+import { unnest } from '../../database/rows.ts'
 import { deliveryItem } from '../../webhooks/deliveries/history-queries.ts'
 import type { DeliveryListQuery } from '../../webhooks/deliveries/model.ts'
 import type { RuleDelivery } from './destination-model.ts'
@@ -78,10 +78,6 @@ export async function putRule(
       enabled = excluded.enabled,
       states = excluded.states,
       due_at = excluded.due_at`
-}
-
-export async function deleteRuleRow(tx: ISql, orgId: string, id: string): Promise<void> {
-  await deleteFrom(tx, orgId, 'notification_rules', tx`and t.id = ${id}`)
 }
 
 /**

@@ -2,14 +2,9 @@ import { type Actor, recordEntry } from '../../accounts/audit-log/append.ts'
 import { fieldError } from '../../base/errors.ts'
 import { newId } from '../../base/ids.ts'
 import type { ISql } from '../../database/client.ts'
+import { deleteById } from '../../database/rows.ts'
 import { findMemberIds, NO_MEMBER } from '../usage/scope-queries.ts'
-import {
-  deleteEffectRow,
-  listStoredEffects,
-  noEffect,
-  putEffects,
-  type StoredEffect,
-} from './effect-queries.ts'
+import { listStoredEffects, noEffect, putEffects, type StoredEffect } from './effect-queries.ts'
 import type { Effect, EffectChangeBody, NewEffect } from './model.ts'
 
 /** Recorded and assigned changes of an organization. */
@@ -77,6 +72,6 @@ export async function deleteEffect(tx: ISql, orgId: string, actor: Actor, { id, 
   if (change.source === 'noticed') throw fieldError('effect_id', 'is a noticed change: dismiss it instead')
   const known = (await listStoredEffects(tx, orgId)).find((one) => one.id === id)
   if (known === undefined) throw noEffect()
-  await deleteEffectRow(tx, orgId, id)
+  await deleteById(tx, orgId, id, 'effects', 'effect_reports')
   await recordEntry(tx, orgId, actor, 'effect.deleted', detailsOf(known))
 }

@@ -82,10 +82,6 @@ export async function renameInEffects(tx: ISql, orgId: string, { from, to }: Ren
   await deleteFrom(tx, orgId, 'effect_reports')
 }
 
-export async function deleteEffectRow(tx: ISql, orgId: string, id: string): Promise<void> {
-  for (const table of ['effects', 'effect_reports']) await deleteFrom(tx, orgId, table, tx`and t.id = ${id}`)
-}
-
 /** Figures that were measured once, of what `basis` is a hash of. */
 export interface StoredReport {
   id: string
@@ -123,12 +119,3 @@ export const itemsOf = (sql: ISql, items: readonly object[]): Fragment => sql`
   select i.item
   from unnest(${items.map((item) => JSON.stringify(item))}::text[]) with ordinality as i (item, nth)
   order by i.nth`
-
-/** The version of the organization's data: another after each transaction that writes some. */
-export async function findVersion(sql: ISql, orgId: string): Promise<string> {
-  const [row] = await sql<{ version: string }[]>`
-    select l.version::text as version
-    from org_locks l
-    where l.org_id = ${orgId}`
-  return row?.version ?? ''
-}

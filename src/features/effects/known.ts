@@ -1,5 +1,6 @@
 // Finds what changed in how the organization works, from calls and from what people recorded.
 
+import { findVersions } from '../../accounts/organizations/queries.ts'
 import { findZone } from '../../accounts/organizations/zone-queries.ts'
 import {
   FROM_START,
@@ -13,7 +14,7 @@ import type { PriceHistory } from '../../analysis/scoring/base-prices.ts'
 import { dayOf } from '../../base/dates.ts'
 import { derivedId } from '../../base/ids.ts'
 import type { ISql } from '../../database/client.ts'
-import { findVersion, listStoredEffects, type StoredEffect } from './effect-queries.ts'
+import { listStoredEffects, type StoredEffect } from './effect-queries.ts'
 import type { Effect } from './model.ts'
 import {
   type Members,
@@ -107,7 +108,7 @@ const MOST = 8
 export function rememberChanges(): typeof findChanges {
   const found = new Map<string, { version: string; known: Known }>()
   return async (sql, orgId, prices, now) => {
-    const version = `${await findVersion(sql, orgId)} ${now.toISOString().slice(0, 13)}`
+    const version = `${(await findVersions(sql, [orgId])).get(orgId)} ${now.toISOString().slice(0, 13)}`
     const before = found.get(orgId)
     if (before?.version === version) return before.known
     const known = await findChanges(sql, orgId, prices, now)

@@ -2,7 +2,7 @@ import { TIME_PATTERN } from '../../base/dates.ts'
 import { asciiLower } from '../../base/text.ts'
 import type { ISql } from '../../database/client.ts'
 import { memberAddresses } from '../../database/member-addresses.ts'
-import { deleteFrom } from '../../database/rows.ts'
+import { deleteById } from '../../database/rows.ts'
 import type { Member, TeamOverview } from './team-model.ts'
 
 /** The columns of every list of members `m`. */
@@ -83,7 +83,7 @@ export async function removeMember(tx: ISql, orgId: string, email: string): Prom
   // two statements: Citus refuses to_char in what a delete returns
   const member = await findMember(tx, orgId, email)
   if (member === undefined) return undefined
-  await deleteFrom(tx, orgId, 'members', tx`and t.id = ${member.id}`)
+  await deleteById(tx, orgId, member.id, 'members')
   return member
 }
 

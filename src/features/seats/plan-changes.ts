@@ -3,9 +3,10 @@ import { type PlanRecord, planProblem } from '../../analysis/records/plan.ts'
 import { addDays } from '../../base/dates.ts'
 import { fieldError, validationError } from '../../base/errors.ts'
 import type { ISql } from '../../database/client.ts'
+import { deleteById } from '../../database/rows.ts'
 import { findMemberIds, NO_MEMBER } from '../usage/scope-queries.ts'
 import type { NewPlanBody, Plan, PlanChangeBody } from './model.ts'
-import { deletePlanRow, findInForce, getPlan, shownPlan } from './plan-queries.ts'
+import { findInForce, getPlan, shownPlan } from './plan-queries.ts'
 import { type PlanRow, putPlans, upsertPlans } from './plan-write.ts'
 
 const detailsOf = ({ id, ...plan }: Plan) => ({ ids: [id], ...plan })
@@ -43,7 +44,7 @@ export async function changePlan(tx: ISql, orgId: string, actor: Actor, id: stri
   const wanted = { ...before, ...change }
   refuseProblem(wanted)
   // written by its id, as another name would be another plan
-  await deletePlanRow(tx, orgId, id)
+  await deleteById(tx, orgId, id, 'plans')
   const written = await putPlans(tx, orgId, [{ at: '', wanted }])
   const after = shownPlan(await getPlan(tx, orgId, written.ids[0] ?? ''))
   if (after.id !== id) throw fieldError('from', `is that of another plan: ${after.id}`)
@@ -54,6 +55,6 @@ export async function changePlan(tx: ISql, orgId: string, actor: Actor, id: stri
 /** Deletes a plan. Throws NOT_FOUND. */
 export async function deletePlan(tx: ISql, orgId: string, actor: Actor, id: string): Promise<void> {
   const plan = shownPlan(await getPlan(tx, orgId, id))
-  await deletePlanRow(tx, orgId, id)
+  await deleteById(tx, orgId, id, 'plans')
   await recordEntry(tx, orgId, actor, 'plan.deleted', detailsOf(plan))
 }

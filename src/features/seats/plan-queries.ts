@@ -4,7 +4,6 @@ import { ApiError } from '../../base/errors.ts'
 import { type PageRow, pageText } from '../../base/json-text.ts'
 import type { Fragment, ISql, Sql } from '../../database/client.ts'
 import { personGiven } from '../../database/member-addresses.ts'
-import { deleteFrom } from '../../database/rows.ts'
 import type { Seen } from '../../http/whole-list.ts'
 import { LONGEST_MS, windowEnd } from '../usage/windows-write.ts'
 import type { MySeats, Plan, PlanListQuery } from './model.ts'
@@ -86,10 +85,6 @@ export async function findInForce(
       and (p.member <> '' or p.plan = ${plan})
       and p.first_day < ${from}::date
       and (p.last_day is null or p.last_day >= ${from}::date)`
-}
-
-export async function deletePlanRow(tx: ISql, orgId: string, id: string): Promise<void> {
-  await deleteFrom(tx, orgId, 'plans', tx`and t.id = ${id}`)
 }
 
 /** The caller's own plans that are in force, and windows that are not over; none for a key of nobody. */
