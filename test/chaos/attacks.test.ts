@@ -138,6 +138,7 @@ test('bodies of millions of values delay nobody else', () => attack(tooMuch()), 
 
 test('SIGTERM during an attack is obeyed before what was sent is done', async () => {
   const sending = [repeatedSecret(10), ...tooMuch()].map((each) => send(each).catch(() => 0))
+  // a stop after half a second of the attack is tested
   await Bun.sleep(500)
   const start = performance.now()
   expect(await server.end('SIGTERM')).toBe(0)

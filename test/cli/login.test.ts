@@ -6,7 +6,7 @@ import { configFolder } from '../../src/cli/client/folders.ts'
 import { machineName } from '../../src/cli/client/machine.ts'
 import { takeLock } from '../../src/cli/client/watch-lock.ts'
 import { testsFolder } from '../support/at-end.ts'
-import { run, runJson, testsServer } from '../support/cli.ts'
+import { eventually, run, runJson, testsServer } from '../support/cli.ts'
 import { testsDatabase } from '../support/postgres.ts'
 import { inState, valuesIn } from '../watch/state.ts'
 
@@ -296,8 +296,10 @@ describe('which server and key', () => {
       await runJson(['key', 'rotate', adasKey.split('_')[2] ?? '', '--grace', '0s'], serverEnv).then(
         (rotated) => (adasKey = rotated.key),
       )
-      await Bun.sleep(1_100)
-      const refused = await run(['sync', transcripts, '--all'], env)
+      const refused = await eventually(
+        () => run(['sync', transcripts, '--all'], env),
+        ({ code }) => code !== 0,
+      )
       expect(refused.code).toBe(1)
       expect(refused.stderr).toContain(`${server.url} does not know the key: it is revoked, has expired`)
     },

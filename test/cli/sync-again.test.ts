@@ -477,7 +477,7 @@ test(
       async fetch(request) {
         if (request.method === 'POST' && ++posts === 2) {
           child.kill('SIGTERM')
-          // the program has heard it, and waits 5 s for the answer
+          // the program has heard it: an answer within the 5 s that it waits is tested
           await Bun.sleep(1_000)
         }
         const { pathname, search } = new URL(request.url)

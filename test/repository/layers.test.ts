@@ -289,3 +289,17 @@ test('docs/architecture.md has the imports between wings', async () => {
     [`imports    ${imported.join(' ')}`, ...rows].join('\n'),
   )
 })
+
+test('no test sleeps 100 ms or longer, unless a comment before it says that this time is tested', async () => {
+  const tests = (await readSources('test')).filter(({ path }) => path.endsWith('.test.ts'))
+  const sleeps = tests.flatMap(({ path, text }) => {
+    const lines = text.split('\n')
+    return lines.flatMap((line, index) => {
+      const [, time] = /\bBun\.sleep\((.*?)\)/.exec(line) ?? []
+      const isShort = time === undefined || Number(time.replaceAll('_', '')) < 100
+      return isShort || /\/\/ .* is tested$/.test(lines[index - 1] ?? '') ? [] : [`${path}: ${line.trim()}`]
+    })
+  })
+  expect(tests.length).toBeGreaterThan(100)
+  expect(sleeps).toEqual([])
+})

@@ -230,7 +230,7 @@ test('telemetry that is written to sessions while its person is erased keeps not
     await send(own, logs(sent, CLAUDE), sender)
     const writer = intakeOf(0)
     writer.drain([own.orgId])
-    // the later the erasure begins, the more has been written
+    // the later the erasure begins, the more has been written: each of these times is tested
     await Bun.sleep(round * 5)
     await erasePerson(database.sql, own.orgId, { userId: 'cli:test', ipAddress: null }, email)
     writer.drain([own.orgId])

@@ -96,8 +96,10 @@ test('a body that has lost its place after its time takes a new one, which ends 
   const passOf = (orgId: string) => gate.pass(new Request('http://localhost'), orgId)
   const slow = passOf('a')
   await slow.takeSmall(1, 1)
+  // the time for which a place is held is tested
   await Bun.sleep(2 * HELD_MS)
   await slow.takeLarge()
+  // the time for which a place is held is tested
   await Bun.sleep(2 * HELD_MS)
   const other = passOf('b')
   await other.takeLarge()

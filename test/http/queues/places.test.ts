@@ -6,6 +6,7 @@ import { createGate } from '../../../src/http/queues/gate.ts'
 import { createPlaces, type Free } from '../../../src/http/queues/places.ts'
 import type { App } from '../../../src/server/app.ts'
 import { client, type Tenant, tenant, testApp } from '../../support/api.ts'
+import { eventually } from '../../support/cli.ts'
 import { holdOrganization, untilWriterWaits } from '../../support/held-organization.ts'
 import { silent, type TestDatabase, testDatabase } from '../../support/postgres.ts'
 import { sessionRecord } from '../../support/records.ts'
@@ -101,8 +102,10 @@ describe('bodies', () => {
     header.on('error', () => {})
     header.write('GET /v1/cost HTTP/1.1\r\nHost: a\r\nX-Unfinished: ')
     expect((await fetch(`${own.url}/live`)).status).toBe(200)
-    // until the headers of the first are read and its key is looked up
-    await Bun.sleep(500)
+    // the use of its key is noted when its headers are read
+    const used = () =>
+      db.sql`select 1 from api_keys k where k.org_id = ${slow.orgId} and k.last_used_at is not null`
+    await eventually(used, ({ length }) => length > 0)
     const startedAt = performance.now()
     await own.stop()
     // the unfinished ones would end after 12 s and more
@@ -135,6 +138,7 @@ describe('a body', () => {
     let sent = 0
     const steady = new ReadableStream<Uint8Array>({
       async pull(controller) {
+        // the pace is tested
         await Bun.sleep(100)
         sent += 1
         controller.enqueue(new Uint8Array(10_000))
@@ -177,6 +181,7 @@ describe('a body', () => {
     let sent = 0
     const slow = new ReadableStream<Uint8Array>({
       async pull(controller) {
+        // the pace is tested
         await Bun.sleep(100)
         sent += 1
         controller.enqueue(new Uint8Array(1_000))
@@ -184,6 +189,7 @@ describe('a body', () => {
     })
     const reading = sizesOf(slow, pass).catch((error: unknown) => error)
     const own = gate.pass(next, 'org_one').takeLarge()
+    // a pace below the wanted one for longer than the grace is tested
     await Bun.sleep(1_500)
     expect(pass.isWanted()).toBe(false)
     expect(sent).toBeGreaterThan(1)
@@ -208,6 +214,7 @@ describe('a body', () => {
     })
     const receiving = receive(body, { stopped: new AbortController().signal, isWanted: () => false }, pace)
     await receiving.next()
+    // a reader that takes longer than the grace is tested
     await Bun.sleep(1_000)
     expect((await receiving.next())?.byteLength).toBe(1)
     expect(await receiving.next()).toBeUndefined()
@@ -272,16 +279,28 @@ describe('writes', () => {
 
   test('of a client that leaves while they wait are not made', async () => {
     const owner = await tenant(db.sql)
-    const ask = client(app, owner.key)
+    const gate = createGate()
+    let working = 0
+    const pass: typeof gate.pass = (...args) => {
+      const own = gate.pass(...args)
+      const takeWork = async (bytes: number) => {
+        await own.takeWork(bytes)
+        working += 1
+      }
+      return { ...own, takeWork }
+    }
+    const ask = client(testApp(db.sql, { writes: db.pool(4), gate: { ...gate, pass } }), owner.key)
     const release = await holdOrganization(db.sql, owner.orgId)
     const first = sync(ask, [session('first')])
     // it has the one place before the other arrives
     await untilWriterWaits(db.sql)
     const leaving = new AbortController()
-    // read and waiting once its organization has the place for another
     const left = sync(ask, [session('left')], { signal: leaving.signal })
     const third = sync(ask, [session('third')])
-    await Bun.sleep(500)
+    await eventually(
+      async () => working,
+      (count) => count === 3,
+    )
     leaving.abort()
     expect((await left).status).toBe(400)
     await release()

@@ -64,6 +64,9 @@ const storedOf = async ({ orgId }: Tenant, id: string) => {
 const many = (name: string) =>
   Array.from({ length: 5_000 }, (_, index) => session(`${name}${index}`, 'word '.repeat(800)))
 
+/** A small request is done while a large one, which came first, is in work. */
+const isInWork = (intake: Intake, name: string) => submit(intake, light, [session(name)])
+
 test('a large request leaves turns for another organization', async () => {
   const intake = intakeOf(PLENTY)
   const order: string[] = []
@@ -174,8 +177,10 @@ test('a client that leaves stops its work', async () => {
   const intake = intakeOf(PLENTY)
   const client = new AbortController()
   const left = submit(intake, heavy, many('left'), client.signal)
-  setTimeout(() => client.abort(), 50)
-  await expect(left).rejects.toThrow('The client went away')
+  const caught = left.catch((error: unknown) => error)
+  await isInWork(intake, 'beside_left')
+  client.abort()
+  expect(await caught).toMatchObject({ message: expect.stringContaining('The client went away') })
   expect(await submit(intake, heavy, [session('stays')])).toMatchObject({ created: 1 })
   expect(await storedOf(heavy, 'left0')).toBe(0)
   await expect(submit(intake, heavy, [session('gone')], client.signal)).rejects.toThrow(
@@ -187,7 +192,7 @@ test('a stop refuses what is not written yet', async () => {
   const intake = intakeOf(PLENTY)
   const refused = submit(intake, heavy, many('stop'))
   const caught = refused.catch((error: unknown) => error)
-  await Bun.sleep(50)
+  await isInWork(intake, 'beside_stop')
   await intake.stop()
   expect(await caught).toMatchObject({ code: 'BUSY' })
   await expect(submit(intake, light, [session('late')])).rejects.toMatchObject({ code: 'BUSY' })

@@ -9,6 +9,7 @@ test('polls again soon after a poll that took a second, whether it failed or not
     async findDueOrganizations() {
       polls.push(performance.now())
       if (polls.length > 2) return []
+      // a poll that takes a second is tested
       await Bun.sleep(1_000)
       // a stale pool is replaced with this error
       if (polls.length === 1) throw Object.assign(new Error('ended'), { code: 'CONNECTION_ENDED' })
