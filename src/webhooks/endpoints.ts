@@ -2,13 +2,14 @@
 // log.
 
 import { randomBytes } from 'node:crypto'
-import { type Actor, recordEntries } from '../accounts/audit-log/append.ts'
-import { validationError } from '../base/errors.ts'
+import { type Actor, recordEntry } from '../accounts/audit-log/append.ts'
+import { fieldError } from '../base/errors.ts'
 import { newId } from '../base/ids.ts'
+import type { ISql } from '../database/client.ts'
 import type { Change } from '../http/queues/gate.ts'
 import { secretContext } from './attempt.ts'
 import type { EndpointChange, NewEndpoint } from './endpoint-check.ts'
-import { findStoredResponse, type Idempotency, storeResponse } from './idempotency-queries.ts'
+import { answerOnce, type Idempotency } from './idempotency-queries.ts'
 import type { CreatedEndpoint, Endpoint, RotatedSecret } from './model.ts'
 import {
   countEndpoints,
@@ -55,22 +56,20 @@ export async function createEndpoint(
   idempotency: Idempotency | undefined,
   id = newId('hook'),
 ): Promise<CreatedEndpoint> {
-  return await inTurn(orgId, async (tx) => {
-    const firstResponse = await findStoredResponse(tx, box, orgId, idempotency)
-    if (firstResponse !== undefined) return JSON.parse(firstResponse) as CreatedEndpoint
-    if ((await countEndpoints(tx, orgId)) >= maxEndpoints) {
-      const message = `an organization has at most ${maxEndpoints} webhook endpoints; delete one first`
-      throw validationError({ field: 'body', message })
-    }
+  const create = async (tx: ISql) => {
+    if ((await countEndpoints(tx, orgId)) >= maxEndpoints)
+      throw fieldError(
+        'body',
+        `an organization has at most ${maxEndpoints} webhook endpoints; delete one first`,
+      )
     await lockSecretKey(tx, box.digest)
     const { secret, stored } = makeSecret(box, orgId, id)
     await insertEndpointRow(tx, orgId, id, wanted, stored)
-    const details = { ids: [id], url: shownUrl(wanted.url), events: wanted.events, enabled: wanted.enabled }
-    await recordEntries(tx, orgId, actor, [{ action: 'webhook.created', details }])
-    const created = { ...(await getEndpoint(tx, orgId, id)), secret }
-    await storeResponse(tx, box, orgId, idempotency, JSON.stringify(created))
-    return created
-  })
+    const { url, events, enabled } = wanted
+    await recordEntry(tx, orgId, actor, 'webhook.created', { ids: [id], url: shownUrl(url), events, enabled })
+    return { ...(await getEndpoint(tx, orgId, id)), secret }
+  }
+  return await inTurn(orgId, (tx) => answerOnce(tx, box, orgId, idempotency, () => create(tx)))
 }
 
 /** Updates the fields that differ, if any. Throws NOT_FOUND. */
@@ -95,7 +94,7 @@ export async function updateEndpoint(
         ? differing
         : { ...differing, url: shownUrl(change.url) }
     const details = { ids: [id], url: shownUrl(before.url), changed }
-    await recordEntries(tx, orgId, actor, [{ action: 'webhook.updated', details }])
+    await recordEntry(tx, orgId, actor, 'webhook.updated', details)
     return await getEndpoint(tx, orgId, id)
   })
 }
@@ -105,9 +104,7 @@ export async function deleteEndpoint({ inTurn }: EndpointDeps, orgId: string, ac
   await inTurn(orgId, async (tx) => {
     const { url } = await getEndpoint(tx, orgId, id)
     if (!(await deleteEndpointRow(tx, orgId, id))) throw noEndpoint()
-    await recordEntries(tx, orgId, actor, [
-      { action: 'webhook.deleted', details: { ids: [id], url: shownUrl(url) } },
-    ])
+    await recordEntry(tx, orgId, actor, 'webhook.deleted', { ids: [id], url: shownUrl(url) })
   })
 }
 
@@ -125,7 +122,7 @@ export async function rotateSecret(
     const { secret, stored } = makeSecret(box, orgId, id)
     const expiresAt = await replaceSecret(tx, orgId, id, stored, graceS)
     const details = { ids: [id], url: shownUrl(url), grace_period_seconds: graceS }
-    await recordEntries(tx, orgId, actor, [{ action: 'webhook.secret_rotated', details }])
+    await recordEntry(tx, orgId, actor, 'webhook.secret_rotated', details)
     return { id, secret, previous_secret_expires_at: expiresAt?.toISOString() ?? null }
   })
 }
@@ -134,10 +131,8 @@ export async function rotateSecret(
 export async function finishRotation({ inTurn }: EndpointDeps, orgId: string, actor: Actor, id: string) {
   return await inTurn(orgId, async (tx) => {
     const { url } = await getEndpoint(tx, orgId, id)
-    if (await dropPreviousSecret(tx, orgId, id)) {
-      const details = { ids: [id], url: shownUrl(url) }
-      await recordEntries(tx, orgId, actor, [{ action: 'webhook.rotation_finished', details }])
-    }
+    if (await dropPreviousSecret(tx, orgId, id))
+      await recordEntry(tx, orgId, actor, 'webhook.rotation_finished', { ids: [id], url: shownUrl(url) })
     return { id, previous_secret_expires_at: null }
   })
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { Type } from '@sinclair/typebox'
 import { sumOf } from '../base/batches.ts'
-import { validationError } from '../base/errors.ts'
+import { fieldError } from '../base/errors.ts'
 import type { ISql, Sql } from '../database/client.ts'
 import { replaced } from '../database/rows.ts'
 import type { SecretBox } from './signing/secret-box.ts'
@@ -30,7 +30,7 @@ export interface Idempotency {
 export function idempotencyOf(header: string | undefined, body: unknown): Idempotency | undefined {
   if (header === undefined) return undefined
   if (!/^[ -~]+$/.test(header) || header.length > MAX_KEY_LENGTH)
-    throw validationError({ field: FIELD, message: `must have 1 to ${MAX_KEY_LENGTH} printable characters` })
+    throw fieldError(FIELD, `must have 1 to ${MAX_KEY_LENGTH} printable characters`)
   return { key: header, bodyHash: createHash('sha256').update(canonical(body)).digest() }
 }
 
@@ -68,7 +68,7 @@ export async function findStoredResponse(
       and k.created_at > now() - ${KEPT}::interval`
   if (stored === undefined) return undefined
   if (!Buffer.from(idempotency.bodyHash).equals(stored.request_hash))
-    throw validationError({ field: FIELD, message: 'was given with another body before' })
+    throw fieldError(FIELD, 'was given with another body before')
   try {
     return box.open(stored.answer, contextOf(orgId, idempotency))
   } catch {
@@ -76,7 +76,10 @@ export async function findStoredResponse(
   }
 }
 
-/** Answers by `make` once: under the same key with its first answer. Needs the organization's lock. */
+/**
+ * Answers by `make` once: under the same key with its first answer, which is stored encrypted since it may contain a signing
+ * secret, in place of one that is too old. Needs the organization's lock.
+ */
 export async function answerOnce<Answer>(
   tx: ISql,
   box: SecretBox,
@@ -84,27 +87,17 @@ export async function answerOnce<Answer>(
   idempotency: Idempotency | undefined,
   make: () => Promise<Answer>,
 ): Promise<Answer> {
+  if (idempotency === undefined) return await make()
   const first = await findStoredResponse(tx, box, orgId, idempotency)
   if (first !== undefined) return JSON.parse(first) as Answer
   const answer = await make()
-  await storeResponse(tx, box, orgId, idempotency, JSON.stringify(answer))
-  return answer
-}
-
-/** Stores the first response, encrypted since it contains a signing secret, in place of one that is too old. */
-export async function storeResponse(
-  tx: ISql,
-  box: SecretBox,
-  orgId: string,
-  idempotency: Idempotency | undefined,
-  response: string,
-): Promise<void> {
-  if (idempotency === undefined) return
   const { key, bodyHash } = idempotency
+  const sealed = box.seal(JSON.stringify(answer), contextOf(orgId, idempotency))
   await tx`
     insert into webhook_idempotency_keys (org_id, key, request_hash, answer, created_at)
-    values (${orgId}, ${key}, ${bodyHash}, ${box.seal(response, contextOf(orgId, idempotency))}, now())
+    values (${orgId}, ${key}, ${bodyHash}, ${sealed}, now())
     on conflict (org_id, key) do update set ${replaced(tx, ['request_hash', 'answer', 'created_at'])}`
+  return answer
 }
 
 /** Deletes the organization's responses: the key that opens them is lost, or what they tell of has changed. */

@@ -1,4 +1,4 @@
-import { type Actor, recordEntries } from '../accounts/audit-log/append.ts'
+import { type Actor, recordEntry } from '../accounts/audit-log/append.ts'
 import type { Organization } from '../accounts/organizations/model.ts'
 import { OperatorError } from '../base/errors.ts'
 import type { Sql } from '../database/client.ts'
@@ -49,7 +49,7 @@ export async function giveNewSecrets(
         const { secret, stored } = makeSecret(box, orgId, id)
         await replaceSecret(tx, orgId, id, stored, 0)
         const details = { ids: [id], url: shownUrl(url), grace_period_seconds: 0 }
-        await recordEntries(tx, orgId, actor, [{ action: 'webhook.secret_rotated', details }])
+        await recordEntry(tx, orgId, actor, 'webhook.secret_rotated', details)
         secrets.push({ org: slug, id, url, secret })
       }
       for (const unreadable of (await findUnreadable(tx, box, orgId)).unreadable) {
@@ -60,7 +60,7 @@ export async function giveNewSecrets(
         }
         await clearGithubSecret(tx, orgId)
         const details = { ids: [orgId], github_secret_set: false }
-        await recordEntries(tx, orgId, actor, [{ action: 'organization.updated', details }])
+        await recordEntry(tx, orgId, actor, 'organization.updated', details)
         lost.push(`${name}: it cannot be opened and is removed, set another one here and at GitHub`)
       }
     }

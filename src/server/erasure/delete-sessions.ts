@@ -1,4 +1,4 @@
-import { type Actor, recordEntries } from '../../accounts/audit-log/append.ts'
+import { type Actor, recordEntry } from '../../accounts/audit-log/append.ts'
 import { ApiError } from '../../base/errors.ts'
 import type { ISql, Sql } from '../../database/client.ts'
 import { lockOrganization } from '../../database/org-lock.ts'
@@ -53,8 +53,6 @@ async function deleteBatch(
   if (ids.length === 0) return []
   await removeSessions(tx, orgId, ids)
   await rememberDeleted(tx, orgId, ids)
-  await recordEntries(tx, orgId, actor, [
-    { action: 'session.deleted', details: { deleted: ids.length, ids } },
-  ])
+  await recordEntry(tx, orgId, actor, 'session.deleted', { deleted: ids.length, ids })
   return ids
 }

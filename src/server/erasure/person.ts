@@ -1,6 +1,6 @@
 // Erases a person from every table, in steps that can be taken again.
 
-import { type Actor, recordEntries } from '../../accounts/audit-log/append.ts'
+import { type Actor, recordEntry } from '../../accounts/audit-log/append.ts'
 import { removeAccount } from '../../accounts/people/account-queries.ts'
 import { loadPricer, type Pricer } from '../../analysis/scoring/prices.ts'
 import { OperatorError } from '../../base/errors.ts'
@@ -81,9 +81,7 @@ export async function erasePerson(
       await deletePlansOf(tx, orgId, member.id)
       await removeAccount(tx, orgId, member.id)
     }
-    await recordEntries(tx, orgId, actor, [
-      { action: 'member.erased', details: { ids: [pseudonym.memberId], ...counts } },
-    ])
+    await recordEntry(tx, orgId, actor, 'member.erased', { ids: [pseudonym.memberId], ...counts })
   })
   return { pseudonym: pseudonym.email, ...counts }
 }

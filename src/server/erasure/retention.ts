@@ -1,4 +1,4 @@
-import { recordEntries, SYSTEM } from '../../accounts/audit-log/append.ts'
+import { recordEntry, SYSTEM } from '../../accounts/audit-log/append.ts'
 import { inBatches, sumOf } from '../../base/batches.ts'
 import type { Sql } from '../../database/client.ts'
 import { inOrganization } from '../../database/org-lock.ts'
@@ -30,10 +30,10 @@ async function deleteOldSeats(sql: Sql, orgId: string, firstDay: string): Promis
   if (!(await hasOldSeats(sql, orgId, firstDay))) return
   await inOrganization(sql, orgId, async (tx) => {
     const { plans, windows } = await deleteSeatsBefore(tx, orgId, firstDay)
-    await recordEntries(tx, orgId, SYSTEM, [
-      ...(plans > 0 ? [{ action: 'plan.expired', details: { deleted: plans, before: firstDay } }] : []),
-      ...(windows > 0 ? [{ action: 'limit.expired', details: { deleted: windows, before: firstDay } }] : []),
-    ])
+    const note = (action: string, deleted: number) =>
+      deleted > 0 && recordEntry(tx, orgId, SYSTEM, action, { deleted, before: firstDay })
+    await note('plan.expired', plans)
+    await note('limit.expired', windows)
   })
 }
 
@@ -50,9 +50,7 @@ async function deleteBatch(sql: Sql, orgId: string, firstDay: string, wanted: re
     const ids = await onlyExpired(tx, orgId, firstDay, wanted)
     const deleted = await removeSessions(tx, orgId, ids)
     if (deleted === 0) return 0
-    await recordEntries(tx, orgId, SYSTEM, [
-      { action: 'session.expired', details: { deleted, before: firstDay } },
-    ])
+    await recordEntry(tx, orgId, SYSTEM, 'session.expired', { deleted, before: firstDay })
     return deleted
   })
 }

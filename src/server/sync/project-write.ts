@@ -1,6 +1,6 @@
 // Renames a project in all tables.
 
-import { type Actor, recordEntries } from '../../accounts/audit-log/append.ts'
+import { type Actor, recordEntry } from '../../accounts/audit-log/append.ts'
 import { OperatorError } from '../../base/errors.ts'
 import type { ISql, Sql } from '../../database/client.ts'
 import { lockHistory, lockOrganization } from '../../database/org-lock.ts'
@@ -48,9 +48,7 @@ export async function renameProject(sql: Sql, orgId: string, actor: Actor, renam
     await updateSharesOfProject(tx, orgId, renaming.to)
     const renamed = { sessions, commits, pull_requests }
     if (sessions + commits + pull_requests === 0) throw noProject()
-    await recordEntries(tx, orgId, actor, [
-      { action: 'project.renamed', details: { ...renaming, ...renamed } },
-    ])
+    await recordEntry(tx, orgId, actor, 'project.renamed', { ...renaming, ...renamed })
     return renamed
   })
 }

@@ -1,4 +1,4 @@
-import { type Actor, recordEntries } from '../../accounts/audit-log/append.ts'
+import { type Actor, recordEntry } from '../../accounts/audit-log/append.ts'
 import { findZone } from '../../accounts/organizations/zone-queries.ts'
 import { withEstimates } from '../../analysis/fragments/turn-prices.ts'
 import { packFragments, unpackFragments } from '../../analysis/records/fragments.ts'
@@ -73,7 +73,7 @@ async function writeRepriced(
     })
     if (written.updated === 0) return 0
     const details = { updated: written.updated, ids: firstOf(written.updatedIds) }
-    await recordEntries(tx, orgId, actor, [{ action: 'session.repriced', details }])
+    await recordEntry(tx, orgId, actor, 'session.repriced', details)
     await emitBudgetAlerts(tx, orgId, monthsOf(written.changed, await findZone(tx, orgId)), now())
     return written.updated
   })

@@ -1,10 +1,10 @@
 // Deliveries on request: tests and redeliveries, each with an entry in the audit log.
 
-import { type Actor, type NewEntry, recordEntries } from '../../accounts/audit-log/append.ts'
+import { type Actor, recordEntry } from '../../accounts/audit-log/append.ts'
 import { microsOf, timestampOf } from '../../base/dates.ts'
-import { validationError } from '../../base/errors.ts'
+import { fieldError } from '../../base/errors.ts'
 import type { Log } from '../../base/log.ts'
-import type { ISql, Sql } from '../../database/client.ts'
+import type { Sql } from '../../database/client.ts'
 import type { Change } from '../../http/queues/gate.ts'
 import { type AttemptDeps, makeAttempt } from '../attempt.ts'
 import { bodyOf, EVENTS, type EventName, TEST_EVENT } from '../outbox/catalogue.ts'
@@ -54,8 +54,7 @@ export async function testEndpoint(
   const delivery = await deps.inTurn(orgId, async (tx) => {
     const made = await insertTest(tx, orgId, id, { event: name, bodyOf: bodyOfTest, at, timeoutMs })
     if (made === undefined) throw noEndpoint()
-    const details = { ids: [id, made.id], event: name }
-    await recordEntries(tx, orgId, actor, [{ action: 'webhook.tested', details }])
+    await recordEntry(tx, orgId, actor, 'webhook.tested', { ids: [id, made.id], event: name })
     return made
   })
   const result = await attemptTest(deps, orgId, delivery)
@@ -79,8 +78,9 @@ export async function attemptTest(deps: RedeliveryDeps, orgId: string, delivery:
 }
 
 /** Records what made deliveries due, and wakes the worker. */
-async function noteDue(tx: ISql, orgId: string, actor: Actor, entry: NewEntry): Promise<void> {
-  await recordEntries(tx, orgId, actor, [entry])
+async function noteDue(...entry: Parameters<typeof recordEntry>): Promise<void> {
+  const [tx, orgId] = entry
+  await recordEntry(...entry)
   await wakeWorker(tx, orgId)
 }
 
@@ -95,7 +95,7 @@ export async function redeliver(
   return await inTurn(orgId, async (tx) => {
     await getEndpoint(tx, orgId, endpointId)
     if (await redeliverOne(tx, orgId, endpointId, id))
-      await noteDue(tx, orgId, actor, { action: 'webhook.redelivered', details: { ids: [endpointId, id] } })
+      await noteDue(tx, orgId, actor, 'webhook.redelivered', { ids: [endpointId, id] })
     return await getDelivery(tx, orgId, endpointId, id)
   })
 }
@@ -110,8 +110,7 @@ export async function retryAll(
   return await inTurn(orgId, async (tx) => {
     await getEndpoint(tx, orgId, endpointId)
     const count = await retryWaiting(tx, orgId, endpointId)
-    if (count > 0)
-      await noteDue(tx, orgId, actor, { action: 'webhook.retried', details: { ids: [endpointId], count } })
+    if (count > 0) await noteDue(tx, orgId, actor, 'webhook.retried', { ids: [endpointId], count })
     return { count }
   })
 }
@@ -124,7 +123,7 @@ function spanOf({ since, until }: RecoverBody, now: Date): Span {
   const span = { since: instant(since), until: typeof until === 'string' ? instant(until) : null }
   if (span.since > (span.until ?? now.toISOString())) {
     const message = span.until === null ? 'must not be in the future' : 'must not be after until'
-    throw validationError({ field: 'since', message })
+    throw fieldError('since', message)
   }
   return span
 }
@@ -146,7 +145,7 @@ export async function recover(
     await getEndpoint(tx, orgId, endpointId)
     const count = await redeliverSpan(tx, orgId, endpointId, span)
     const details = { ids: [endpointId], ...span, count }
-    if (count > 0) await noteDue(tx, orgId, actor, { action: 'webhook.recovered', details })
+    if (count > 0) await noteDue(tx, orgId, actor, 'webhook.recovered', details)
     return { count }
   })
 }
