@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox'
 import { sumOf } from '../base/batches.ts'
 import { fieldError } from '../base/errors.ts'
 import type { ISql, Sql } from '../database/client.ts'
-import { replaced } from '../database/rows.ts'
+import { deleteFrom, replaced } from '../database/rows.ts'
 import type { SecretBox } from './signing/secret-box.ts'
 
 // Requests that are sent again under the same key take effect once.
@@ -102,9 +102,7 @@ export async function answerOnce<Answer>(
 
 /** Deletes the organization's responses: the key that opens them is lost, or what they tell of has changed. */
 export async function deleteIdempotencyKeys(tx: ISql, orgId: string): Promise<void> {
-  await tx`
-    delete from webhook_idempotency_keys k
-    where k.org_id = ${orgId}`
+  await deleteFrom(tx, orgId, 'webhook_idempotency_keys')
 }
 
 /** Organizations in one call; the next call continues. */
@@ -117,11 +115,8 @@ export async function deleteOldIdempotencyKeys(sql: Sql): Promise<number> {
     from webhook_idempotency_keys k
     where k.created_at <= now() - ${KEPT}::interval
     limit ${MAX_ORGANIZATIONS}`
-  return await sumOf(organizations, async ({ org_id }) => {
-    const { count } = await sql`
-      delete from webhook_idempotency_keys k
-      where k.org_id = ${org_id}
-        and k.created_at <= now() - ${KEPT}::interval`
-    return count
-  })
+  const isOld = sql`and t.created_at <= now() - ${KEPT}::interval`
+  return await sumOf(organizations, ({ org_id }) =>
+    deleteFrom(sql, org_id, 'webhook_idempotency_keys', isOld),
+  )
 }

@@ -1,6 +1,7 @@
 import { TIME_PATTERN } from '../base/dates.ts'
 import { ApiError } from '../base/errors.ts'
 import type { Fragment, ISql } from '../database/client.ts'
+import { deleteFrom } from '../database/rows.ts'
 import type { EndpointChange, NewEndpoint } from './endpoint-check.ts'
 import type { Endpoint } from './model.ts'
 import { cancelWaiting } from './outbox/end.ts'
@@ -144,15 +145,9 @@ const MAX_CANCELLED = 10_000
 
 /** Deletes the endpoint and cancels what waits. Attempts in flight may still arrive. False when there is none. */
 export async function deleteEndpointRow(tx: ISql, orgId: string, id: string): Promise<boolean> {
-  const { count } = await tx`
-    delete from webhook_endpoints e
-    where e.org_id = ${orgId}
-      and e.id = ${id}`
-  if (count === 0) return false
-  await tx`
-    delete from webhook_health h
-    where h.org_id = ${orgId}
-      and h.endpoint_id = ${id}`
+  const deleted = await deleteFrom(tx, orgId, 'webhook_endpoints', tx`and t.id = ${id}`)
+  if (deleted === 0) return false
+  await deleteFrom(tx, orgId, 'webhook_health', tx`and t.endpoint_id = ${id}`)
   await cancelWaiting(tx, orgId, id, MAX_CANCELLED)
   return true
 }

@@ -1,5 +1,6 @@
 import { inBatches } from '../../base/batches.ts'
 import type { Sql } from '../../database/client.ts'
+import { deleteFrom } from '../../database/rows.ts'
 import { deleteSomeRows, endOrganization, listOrganizationTables } from './queries.ts'
 
 // Deletes an organization, a table after the other.
@@ -21,9 +22,7 @@ export async function deleteOrganization(sql: Sql, orgId: string): Promise<numbe
     if (name === 'organizations') continue
     rows += await inBatches(BATCH, () => deleteSomeRows(sql, name, orgId, BATCH))
   }
-  await sql`
-    delete from organizations o
-    where o.org_id = ${orgId}`
+  await deleteFrom(sql, orgId, 'organizations')
   return rows
 }
 

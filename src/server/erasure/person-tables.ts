@@ -5,6 +5,7 @@ import { sumOf } from '../../base/batches.ts'
 import { codeOf, OperatorError } from '../../base/errors.ts'
 import type { ISql, Sql } from '../../database/client.ts'
 import { lockHistory, lockOrganization } from '../../database/org-lock.ts'
+import { deleteFrom } from '../../database/rows.ts'
 import type { ReportSummary } from '../../features/audit/model.ts'
 import { deleteIdempotencyKeys } from '../../webhooks/idempotency-queries.ts'
 import { TABLES } from '../doctor/checks.ts'
@@ -189,8 +190,5 @@ async function mergeMachine(
       first_seen_at = least(k.first_seen_at, excluded.first_seen_at),
       last_seen_at = greatest(k.last_seen_at, excluded.last_seen_at),
       sessions = k.sessions + excluded.sessions`
-  await tx`
-    delete from machines m
-    where m.org_id = ${orgId}
-      and m.ctid = ${place}::tid`
+  await deleteFrom(tx, orgId, 'machines', tx`and t.ctid = ${place}::tid`)
 }

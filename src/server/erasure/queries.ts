@@ -1,6 +1,7 @@
 import { keptDays } from '../../accounts/organizations/retention-queries.ts'
 import type { Fragment, ISql, Sql } from '../../database/client.ts'
 import { memberOf } from '../../database/member-addresses.ts'
+import { deleteFrom } from '../../database/rows.ts'
 import type { Traces } from './traces.ts'
 
 /** A transaction reads at most this much of texts under the organization's lock, and changes at most this many rows. */
@@ -141,33 +142,23 @@ export async function findAnyOrganization(sql: ISql, slug: string): Promise<stri
 
 /** Ends the organization for all who use it, and what waits for delivery. Waits for the writer that has its lock. */
 export async function endOrganization(tx: ISql, orgId: string): Promise<void> {
-  await tx`
-    delete from org_locks l
-    where l.org_id = ${orgId}`
+  await deleteFrom(tx, orgId, 'org_locks')
   await tx`
     update organizations
     set deleted_at = coalesce(deleted_at, ${new Date()}), badges_public = false, badge_token_hash = null
     where org_id = ${orgId}`
-  await tx`
-    delete from api_keys k
-    where k.org_id = ${orgId}`
-  await tx`
-    delete from webhook_endpoints e
-    where e.org_id = ${orgId}`
+  await deleteFrom(tx, orgId, 'api_keys')
+  await deleteFrom(tx, orgId, 'webhook_endpoints')
 }
 
 /** Deletes at most `limit` rows of an organization that was ended. Returns how many. */
 export async function deleteSomeRows(sql: Sql, table: string, orgId: string, limit: number): Promise<number> {
-  const { count } = await sql`
-    delete from ${sql(table)} t
-    where t.org_id = ${orgId}
-      and t.ctid = any(array(
-        select r.ctid
-        from ${sql(table)} r
-        where r.org_id = ${orgId}
-        limit ${limit}
-      ))`
-  return count
+  const some = sql`
+    select r.ctid
+    from ${sql(table)} r
+    where r.org_id = ${orgId}
+    limit ${limit}`
+  return await deleteFrom(sql, orgId, table, sql`and t.ctid = any(array(${some}))`)
 }
 
 /** Whether a text may have something of the person. */

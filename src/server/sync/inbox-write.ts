@@ -3,7 +3,7 @@ import type { SessionFragments } from '../../analysis/records/fragments.ts'
 import { ApiError } from '../../base/errors.ts'
 import type { ISql, Sql } from '../../database/client.ts'
 import { refuseNewerSchema } from '../../database/newer-schema.ts'
-import { unnest } from '../../database/rows.ts'
+import { deleteFrom, unnest } from '../../database/rows.ts'
 import { findPeople } from '../../features/sessions/writing/reassignment-queries.ts'
 
 // Keeps what requests of telemetry say until it is written to their sessions: a session that grows over many requests is
@@ -164,11 +164,8 @@ export async function readInbox(sql: ISql, orgId: string, sessions: readonly str
 
 /** Deletes rows that are written. Needs the organization's lock. Throws InboxChanged when some are gone. */
 export async function takeFromInbox(tx: ISql, orgId: string, ids: readonly string[]): Promise<void> {
-  const { count } = await tx`
-    delete from telemetry_inbox t
-    where t.org_id = ${orgId}
-      and t.id = any(${[...ids]}::text[])`
-  if (count < ids.length) throw new InboxChanged()
+  const taken = await deleteFrom(tx, orgId, 'telemetry_inbox', tx`and t.id = any(${[...ids]}::text[])`)
+  if (taken < ids.length) throw new InboxChanged()
 }
 
 /** Another instance has written the rows, or their session was deleted, since they were read. */

@@ -3,6 +3,7 @@
 import { inBatches, sumOf } from '../../base/batches.ts'
 import type { Log } from '../../base/log.ts'
 import type { Fragment, ISql, Sql } from '../../database/client.ts'
+import { deleteFrom } from '../../database/rows.ts'
 import { MAX_LOST } from './claim.ts'
 import { updateCounts } from './events.ts'
 import { FAILED_FOR_GOOD } from './settle.ts'
@@ -92,10 +93,7 @@ async function deleteHealthOfDeleted(sql: Sql): Promise<void> {
     )
     limit ${MAX_ENDPOINTS}`
   for (const { org_id, endpoint_id } of endpoints)
-    await sql`
-      delete from webhook_health h
-      where h.org_id = ${org_id}
-        and h.endpoint_id = ${endpoint_id}`
+    await deleteFrom(sql, org_id, 'webhook_health', sql`and t.endpoint_id = ${endpoint_id}`)
 }
 
 /** Fails deliveries that are not claimed again: tests whose process ended, and those with MAX_LOST lost attempts. */
