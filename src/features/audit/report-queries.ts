@@ -156,20 +156,17 @@ export function summaryOf(rows: readonly CountRow[]): ReportSummary {
 
 /** The organization's compliance report with this id, for the command line. */
 export async function findReport(sql: ISql, orgId: string, id: string): Promise<ReportAbout | undefined> {
-  const [row] = await selectReports(sql, orgId, sql`and r.id = ${id}`)
+  const [row] = await listReports(sql, orgId, sql`and r.id = ${id}`)
   return row
 }
 
 /** The organization's compliance reports, newest first, for the command line. */
-export async function listReports(sql: ISql, orgId: string): Promise<ReportAbout[]> {
-  return await selectReports(sql, orgId, sql``)
-}
-
-const selectReports = (sql: ISql, orgId: string, condition: Fragment) => sql<ReportAbout[]>`
-  select r.id, r.report_type, r.period_from::text as from, r.period_to::text as to,
-    to_char(r.generated_at at time zone 'UTC', ${TIME_PATTERN}) as generated_at,
-    (r.summary->>'total')::float8 as total
-  from reports r
-  where r.org_id = ${orgId}
-    ${condition}
-  order by r.generated_at desc, r.id desc`
+export const listReports = async (sql: ISql, orgId: string, condition = sql``) =>
+  await sql<ReportAbout[]>`
+    select r.id, r.report_type, r.period_from::text as from, r.period_to::text as to,
+      to_char(r.generated_at at time zone 'UTC', ${TIME_PATTERN}) as generated_at,
+      (r.summary->>'total')::float8 as total
+    from reports r
+    where r.org_id = ${orgId}
+      ${condition}
+    order by r.generated_at desc, r.id desc`

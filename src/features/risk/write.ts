@@ -127,11 +127,7 @@ export async function applyEvent(tx: ISql, orgId: string, event: PullRequestEven
   return { ...NOTHING_WRITTEN, updated: 1, updatedIds: [row.id], ...(await storeRows(tx, orgId, [row])) }
 }
 
-async function storeRows(
-  tx: ISql,
-  orgId: string,
-  rows: readonly RiskRow[],
-): Promise<Omit<RisksWritten, keyof WriteResult>> {
+async function storeRows(tx: ISql, orgId: string, rows: readonly RiskRow[]) {
   const written = tx`s.id = any(${rows.map(({ id }) => id)}::text[])`
   const finish = await beginCounting(tx, orgId, [RISK_ROLLUP], written)
   const formerBranches = await findBranches(tx, orgId, rows)

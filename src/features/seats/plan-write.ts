@@ -1,4 +1,4 @@
-import { findLastChanges, NOTHING_WRITTEN, type WriteResult } from '../../analysis/records/changes.ts'
+import { findLastChanges, NOTHING_WRITTEN } from '../../analysis/records/changes.ts'
 import type { PlanRecord } from '../../analysis/records/plan.ts'
 import { recordsOf, type SyncRecord } from '../../analysis/records/records.ts'
 import { decimalText, scaled } from '../../base/decimals.ts'
@@ -48,11 +48,7 @@ export async function writePlans(tx: ISql, orgId: string, records: readonly Sync
 }
 
 /** Writes plans by what names them; `at` is before the names of their fields in errors, which are those of `writePlans`. */
-export async function putPlans(
-  tx: ISql,
-  orgId: string,
-  sent: readonly { at: string; wanted: Wanted }[],
-): Promise<WriteResult & { ids: readonly string[] }> {
+export async function putPlans(tx: ISql, orgId: string, sent: readonly { at: string; wanted: Wanted }[]) {
   const named = sent.flatMap(({ wanted }) => wanted.member ?? [])
   const ids = await findMemberIds(tx, orgId, named)
   const plans = sent.map(({ at, wanted }) => {

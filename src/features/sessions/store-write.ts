@@ -181,10 +181,7 @@ function detailText(session: PreparedSession, stored: StoredScore | undefined, n
   })
 }
 
-function scoreBefore(
-  session: PreparedSession,
-  stored: StoredScore | undefined,
-): Pick<StoredScore, 'scored_at' | 'previous_score'> {
+function scoreBefore(session: PreparedSession, stored: StoredScore | undefined) {
   if (stored === undefined) return { scored_at: null, previous_score: null }
   const score = unitsOf(stored.quality)
   return score === session.quality
