@@ -113,21 +113,15 @@ function addSecrets(scan: Scan, nth: number, text: string, secrets: readonly Fou
 function cleanRecord<Record extends SyncRecord>(record: Record, scan: Scan | undefined): CleanRecord<Record> {
   if (scan === undefined) return { record, findings: [] }
   const { masked, labels, selection } = scan
-  const copy = structuredClone(record)
   // paths are made only now, for the few records with secrets: to make those of all texts takes longer than the scan
-  const paths = textsOf(record).map(({ path }) => path)
-  for (const [nth, text] of masked) {
-    const path = paths[nth] ?? []
-    if (path.at(-1) !== NAME) put(copy, path, text)
-  }
-  const details: unknown = Reflect.get(copy, FREE_FIELD)
-  if (details !== undefined) Reflect.set(copy, FREE_FIELD, withoutSecretNames(details, labels))
-  if (labels.size <= MAX_REPLACED) {
-    for (const { text, path } of textsOf(copy)) {
-      const masked = withoutSecrets(text, labels)
-      if (masked !== text && path.at(-1) !== NAME) put(copy, path, masked)
-    }
-  }
+  const paths: Path[] = []
+  visitTexts(record, [], (_text, path) => paths.push([...path]))
+  let nth = -1
+  const copy = withTexts(record, [], (text, isName) => {
+    if (text.length >= MIN_LENGTH) nth += 1
+    const own = isName || text.length < MIN_LENGTH ? text : (masked.get(nth) ?? text)
+    return isName || labels.size <= MAX_REPLACED ? withoutSecrets(own, labels) : own
+  })
   const { findings, omitted } = selection.selected()
   const stored = findings.map((secret) => secretFinding(secret, placeOf(copy, paths[secret.nth] ?? [])))
   return { record: copy, findings: withOmittedCount(stored, omitted) }
@@ -161,15 +155,7 @@ function* batchesOf(records: readonly SyncRecord[]): Generator<ScannedText<Entry
   if (batch.length > 0) yield batch
 }
 
-/** The last step of a path that leads to a field's name, not to its value. */
-const NAME = Symbol('name')
-type Path = (string | number | typeof NAME)[]
-
-const textsOf = (record: SyncRecord): { text: string; path: Path }[] => {
-  const texts: { text: string; path: Path }[] = []
-  visitTexts(record, [], (text, path) => texts.push({ text, path: [...path] }))
-  return texts
-}
+type Path = (string | number)[]
 
 /** Calls `visit` for each text to scan below `path`, which it changes and restores. */
 function visitTexts(value: unknown, path: Path, visit: (text: string, path: Path) => void): void {
@@ -185,33 +171,25 @@ function visitTexts(value: unknown, path: Path, visit: (text: string, path: Path
     const isFree = path[0] === FREE_FIELD
     for (const name in value) {
       path.push(name)
-      if (isFree && name.length >= MIN_LENGTH) {
-        path.push(NAME)
-        visit(name, path)
-        path.pop()
-      }
+      if (isFree && name.length >= MIN_LENGTH) visit(name, path)
       if (isFree || !SAFE_FIELDS.has(name)) visitTexts(Reflect.get(value, name), path, visit)
       path.pop()
     }
   }
 }
 
-function put(record: SyncRecord, path: Path, text: string): void {
-  let parent: unknown = record
-  for (const step of path.slice(0, -1)) parent = Reflect.get(Object(parent), step)
-  Reflect.set(Object(parent), path.at(-1) ?? '', text)
-}
-
-/** A copy of the value with the secrets in its field names, at any depth, replaced by their labels. */
-function withoutSecretNames(value: unknown, labels: ReadonlyMap<string, string>): unknown {
-  if (Array.isArray(value)) return value.map((item) => withoutSecretNames(item, labels))
+/** A copy of the value with other texts and, in a field without a schema, other names: in the order of `visitTexts`. */
+function withTexts<Value>(value: Value, path: Path, change: (text: string, isName: boolean) => string): Value
+function withTexts(value: unknown, path: Path, change: (text: string, isName: boolean) => string): unknown {
+  if (typeof value === 'string') return change(value, false)
   if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(
-    Object.entries(value).map(([name, item]) => [
-      withoutSecrets(name, labels),
-      withoutSecretNames(item, labels),
-    ]),
-  )
+  if (Array.isArray(value)) return value.map((item, index) => withTexts(item, [...path, index], change))
+  const isFree = path[0] === FREE_FIELD
+  const fields = Object.entries(value).map(([name, item]) => [
+    isFree ? change(name, true) : name,
+    isFree || !SAFE_FIELDS.has(name) ? withTexts(item, [...path, name], change) : structuredClone(item),
+  ])
+  return Object.fromEntries(fields)
 }
 
 /** Fields as the title and description of a finding name them. */
