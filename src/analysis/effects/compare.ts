@@ -17,7 +17,6 @@ export function cutsOf(dates: readonly number[], after: number, end: number): nu
 
 /** Two sums of a cell that are compared, and the cell's part of a unit's weight. */
 export interface Compared {
-  project: string
   before: Sums
   after: Sums
   h: number
@@ -56,7 +55,7 @@ export function differenceAt(
       (side) => valueAt(side, SUM.prompts) >= MIN_PROMPTS && valueAt(side, SUM.cost) > 0,
     )
     const difference = isUsed ? differenceOf(measure, sums.before, sums.after) : undefined
-    if (difference !== undefined) cells.push({ project: cell.project, ...sums, ...difference })
+    if (difference !== undefined) cells.push({ ...sums, ...difference })
   }
   if (cells.length === 0) return undefined
   const h = cells.reduce((all, cell) => all + cell.h, 0)
@@ -181,7 +180,7 @@ export interface Comparison extends Interval {
   others: ReadonlySet<string>
   clusters: { by: ClusterKind; changed: number; others: number }
   /** Each compared cell with its weight in θ: the sum of weight × difference is θ. */
-  cells: readonly (Compared & { unit: string; week: number; isChanged: boolean; weight: number })[]
+  cells: readonly (Compared & { isChanged: boolean; weight: number })[]
 }
 
 export interface Compare extends Dated {
@@ -238,9 +237,8 @@ export function compare(asked: Compare): Comparison {
       const side = entry.isChanged ? entry.w / effect.changed : -entry.w / effect.others
       const weight = (effect.v / total) * side
       lambda.set(entry.cluster, (lambda.get(entry.cluster) ?? 0) + weight)
-      const { unit: of, week, isChanged } = entry
-      for (const cell of entry.cells)
-        cells.push({ ...cell, unit: of.id, week, isChanged, weight: (weight * cell.h) / entry.h })
+      const { isChanged } = entry
+      for (const cell of entry.cells) cells.push({ ...cell, isChanged, weight: (weight * cell.h) / entry.h })
     }
   }
   const onlyOthers = [...lambda].filter(([name]) => !changedClusters.has(name))
