@@ -127,12 +127,14 @@ async function getArm(
   const effect = (await listStoredEffects(sql, orgId)).find((one) => one.id === id)
   if (effect === undefined) throw noEffect()
   const { source, from_day, to_day, members, team } = effect
-  if (source !== 'assigned' || from_day === null || to_day === null)
-    throw fieldError('effect_id', 'has no days that are assigned')
   const email = memberEmail ?? person?.email ?? ''
   const caller = (await findMemberIds(sql, orgId, [email])).get(email)
+  if (caller !== undefined && source !== 'assigned')
+    throw fieldError('effect_id', 'has no days that are assigned')
   if (
     caller === undefined ||
+    from_day === null ||
+    to_day === null ||
     !(members?.includes(caller) ?? (await readMembers(sql, orgId)).get(caller) === team)
   )
     throw new ApiError('FORBIDDEN', 'the caller is not one of the members who were assigned')

@@ -34,7 +34,7 @@ type Row = Record<string, unknown> & { id?: string }
 const OF_SECRETS = new Map(
   Object.entries({
     ...{ signIn: 401, acceptInvitation: 401, setUp: 404, getDevice: 401, pollDevice: 400, decideDevice: 401 },
-    ...{ beginOidc: 404, finishOidc: 404, takeGithubEvent: 401, getArm: 400 },
+    ...{ beginOidc: 404, finishOidc: 404, takeGithubEvent: 401, getArm: 403 },
   }),
 )
 const SLOW_MS = 300_000
