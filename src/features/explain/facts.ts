@@ -71,7 +71,4 @@ export function budgetFact({ day, scope, scope_key, limit, isExceeded }: BudgetD
   return { day, kind: 'budget', text }
 }
 
-export const noteFact = ({ day, text, project, team }: Note): RangeFact => {
-  const of = [project, team === undefined ? undefined : `team ${team}`].filter((name) => name !== undefined)
-  return { day, kind: 'note', text: of.length === 0 ? text : `${of.join(', ')}: ${text}` }
-}
+export const noteFact = ({ day, text }: Note): RangeFact => ({ day, kind: 'note', text })

@@ -264,7 +264,7 @@ test('what happened in the range: first uses, budgets, notes', async () => {
       ...{ day: '2026-11-20', kind: 'model', text: 'First use of claude-opus-5-5' },
       link: '#/sessions?model=claude-opus-5-5&from=2026-11-20&to=2026-11-20',
     },
-    { day: '2026-11-20', kind: 'note', text: 'web: A training' },
+    { day: '2026-11-20', kind: 'note', text: 'A training' },
     { day: '2026-11-21', kind: 'budget', text: 'Budget of the organization exceeded: $1.50 a month' },
   ])
 })
