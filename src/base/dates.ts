@@ -85,6 +85,15 @@ export function timestampOf(micros: bigint): string {
 /** The last day of the four-digit years; no range ends later. */
 export const LAST_DATE = '9999-12-31'
 
+/** The first day of the four-digit years; no range begins earlier. */
+export const FIRST_DATE = '0001-01-01'
+
+/** The day this number of days before, or FIRST_DATE. */
+export function daysBefore(date: string, count: number): string {
+  const earlier = addDays(date, -count)
+  return isDate(earlier) ? earlier : FIRST_DATE
+}
+
 /** Whether a date of `addDays` or `addMonths` is after LAST_DATE: ISO 8601 writes those with a sign. */
 export const isPastLastDate = (date: string): boolean => date.startsWith('+')
 

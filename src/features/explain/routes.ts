@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import { checked } from '../../analysis/records/problems.ts'
 import { createBasePrices, loadPriceHistory } from '../../analysis/scoring/base-prices.ts'
-import { addDays, dayOf, hourOf, isDate } from '../../base/dates.ts'
+import { addDays, dayOf, daysBefore, FIRST_DATE, hourOf, isDate } from '../../base/dates.ts'
 import type { Log } from '../../base/log.ts'
 import { createPriceSource } from '../../base/model-prices.ts'
 import type { ReadDeps } from '../../http/api.ts'
@@ -21,14 +21,13 @@ const USUAL_DAYS = 30
 function rangeOf({ date_from, date_to }: Partial<Days>, today: string): Days {
   const yesterday = addDays(today, -1)
   const to = date_to ?? (date_from !== undefined && date_from > yesterday ? date_from : yesterday)
-  return { date_from: date_from ?? addDays(to, 1 - USUAL_DAYS), date_to: to }
+  return { date_from: date_from ?? daysBefore(to, USUAL_DAYS - 1), date_to: to }
 }
 
-/** The same day of the year before; 28 February for the 29th. */
+/** The same day of the year before; 28 February for the 29th, FIRST_DATE in the first year. */
 function yearBefore(day: string): string {
   const year = String(Number(day.slice(0, 4)) - 1).padStart(4, '0')
-  const date = `${year}${day.slice(4)}`
-  return isDate(date) ? date : `${year}-02-28`
+  return [`${year}${day.slice(4)}`, `${year}-02-28`].find(isDate) ?? FIRST_DATE
 }
 
 function comparedWith(against: string, range: Days): Days {

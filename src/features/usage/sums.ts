@@ -1,4 +1,4 @@
-import { addDays, daysBetween, daysOf, isDate, type Span, spansOf } from '../../base/dates.ts'
+import { daysBefore, daysBetween, daysOf, FIRST_DATE, type Span, spansOf } from '../../base/dates.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
 import { summedProject } from '../../database/rollups.ts'
 import { COSTS, type RangeFilters, rangeOfDays, type SumKey, USED } from './model.ts'
@@ -57,16 +57,10 @@ export const branchRows = (sql: ISql, orgId: string, { project }: RangeFilters) 
   where r.org_id = ${orgId}
     and r.project = ${summedProject(project)}`
 
-const FIRST_DATE = '0001-01-01'
-
 /** The equally long range before. */
 export function rangeBefore({ date_from = FIRST_DATE, date_to = FIRST_DATE }: RangeFilters) {
   const days = daysBetween(date_from, date_to) + 1
-  const dateBefore = (count: number) => {
-    const date = addDays(date_from, -count)
-    return isDate(date) ? date : FIRST_DATE
-  }
-  return { date_from: dateBefore(days), date_to: dateBefore(1) }
+  return { date_from: daysBefore(date_from, days), date_to: daysBefore(date_from, 1) }
 }
 
 /** The range that a query is compared with. */

@@ -330,6 +330,9 @@ test('ranges: the last 30 whole days, the year before, other days', async () => 
   expect(await explain('date_from=2024-02-28&date_to=2024-02-29&against=year')).toMatchObject({
     against: { from: '2023-02-28', to: '2023-02-28' },
   })
+  const first = { from: '0001-01-01', to: '0001-01-01' }
+  for (const against of ['previous', 'year', '0001-01-01..0001-01-01'])
+    expect(await explain(`date_to=0001-01-01&against=${against}`)).toMatchObject({ ...first, against: first })
   expect(await explain('against=2026-01-01..2026-01-31')).toMatchObject({ against: { to: '2026-01-31' } })
   for (const query of [
     'against=2026-02-01..2026-01-31',
