@@ -1,6 +1,8 @@
 // The tables that a list of seats is read from: plans of the range, with the use of each.
 
-import { addDays, dayOf } from '../../base/dates.ts'
+import { FACETS } from '../../analysis/usage/model.ts'
+import { addDays, dayOf, daysBefore } from '../../base/dates.ts'
+
 import type { Fragment, ISql } from '../../database/client.ts'
 import { memberOf } from '../../database/member-addresses.ts'
 import type { SeatQuery } from './model.ts'
@@ -21,14 +23,17 @@ const NEW_DAYS = 14
 /** A day of each month is a whole number of these parts of it: the least common multiple of 28 to 31. */
 export const PARTS = 377_580
 
+/** Bits of `firsts`: the part is the first of its session, and the first with its vendor. */
+const [FIRST_OF_SESSION, FIRST_OF_VENDOR] = [1 << FACETS.length, 1 << FACETS.indexOf('vendor')]
+
 /** Statement parts: `seats s`, a row for each plan of the range and for what plans paid that are not known. */
 export function seatTables(sql: ISql, orgId: string, query: Filters, { now, zone }: Clock): Fragment {
   const { date_from, date_to } = query
   const today = dayOf(now, zone)
   const yesterday = addDays(today, -1)
   const to = date_to ?? (date_from !== undefined && date_from > yesterday ? date_from : yesterday)
-  const from = date_from ?? addDays(to, 1 - RANGE_DAYS)
-  const ofVendor = (table: 'd' | 'p' | 'u' | 'w') =>
+  const from = date_from ?? daysBefore(to, RANGE_DAYS - 1)
+  const ofVendor = (table: 'd' | 'f' | 'p' | 'u' | 'w') =>
     query.vendor === undefined ? sql`` : sql`and ${sql.unsafe(table)}.vendor = ${query.vendor}`
   // a window that is not over is shown with the range that ends now
   const openWindows = sql`
@@ -39,7 +44,8 @@ export function seatTables(sql: ISql, orgId: string, query: Filters, { now, zone
     where w.org_id = ${orgId}
       and w.ends > ${now}
       and w.resets
-      and w.day >= ${from}::date
+      -- not the day alone: the generic plan would look for it, not for the end
+      and least(w.day, ${to}::date) >= ${from}::date
       ${ofVendor('w')}`
   // rows between two changes of plans are of one plan: they are summed before plans are looked for
   const segmentOf = (day: Fragment) => sql`width_bucket(${day}, (select g.starts from segments g))`
@@ -63,11 +69,14 @@ export function seatTables(sql: ISql, orgId: string, query: Filters, { now, zone
         select p.last + 1 from plans_in_range p
       ) d
     ),
-    -- a bit for each day from the last one of the range back to the first that is known
+    -- a bit for each day from the last one of the range that is known back to the first
     no_days as materialized (
-      select repeat('0', ${to}::date - greatest(${from}::date, min(u.day)) + 1)::varbit as days
-      from session_usage u
-      where u.org_id = ${orgId}
+      select u.last, repeat('0', u.last - greatest(${from}::date, u.first) + 1)::varbit as days
+      from (
+        select min(u.day) as first, least(${to}::date, max(u.day)) as last
+        from session_usage u
+        where u.org_id = ${orgId}
+      ) u
     ),
     uses as materialized (
       select
@@ -75,13 +84,36 @@ export function seatTables(sql: ISql, orgId: string, query: Filters, { now, zone
         sum(u.cost) filter (where u.paid_by = 'plan') as plan_cost, sum(u.cost) filter (where u.paid_by = 'api') as api_cost,
         -- those that began in the range
         count(*) filter (where u.is_main) as sessions,
-        bit_or(set_bit((select n.days from no_days n), ${to}::date - u.day, 1)) as active
-      from session_usage u
-      where u.org_id = ${orgId}
-        and u.day between ${from}::date and ${to}::date
-        -- nothing tells who is paid
-        and u.vendor <> ''
-        ${ofVendor('u')}
+        bit_or(set_bit((select n.days from no_days n), (select n.last from no_days n) - u.used_on, 1)) as active
+      from (
+        select u.member, u.vendor, u.day, u.cost, u.paid_by, u.is_main, u.day as used_on
+        from session_usage u
+        where u.org_id = ${orgId}
+          and u.day between ${from}::date and ${to}::date
+          -- nothing tells who is paid
+          and u.vendor <> ''
+          ${ofVendor('u')}
+        union all
+        -- a session counts under each vendor that it had calls of, not only that of its main row
+        select f.member, f.vendor, f.day, 0, '', true, null
+        from session_facets f
+        join session_usage m
+          on m.org_id = ${orgId}
+          and m.session_id = f.session_id
+          and m.nth = f.nth
+          and m.vendor <> f.vendor
+        where f.org_id = ${orgId}
+          and f.session_id in (
+            select o.session_id
+            from session_facets o
+            where o.org_id = ${orgId}
+              and o.day between ${from}::date and ${to}::date
+              and o.firsts & ${FIRST_OF_SESSION | FIRST_OF_VENDOR} = ${FIRST_OF_VENDOR}
+          )
+          and f.firsts & ${FIRST_OF_VENDOR} <> 0
+          and f.vendor <> ''
+          ${ofVendor('f')}
+      ) u
       group by 1, 2, 3
     ),
     windows as materialized (
@@ -148,6 +180,10 @@ export function seatTables(sql: ISql, orgId: string, query: Filters, { now, zone
       join owners o using (key, vendor, segment)
       group by 1, 2, 3
     ),
+    months as materialized (
+      select g.at::date as first, (g.at + interval '1 month')::date - g.at::date as days
+      from generate_series(date_trunc('month', ${from}::timestamp), ${to}::timestamp, interval '1 month') as g (at)
+    ),
     of_plans as (
       select
         p.id, p.member, p.vendor, p.plan, p.quantity, p.first_day, p.last_day, d.parts * p.quantity as parts,
@@ -158,10 +194,9 @@ export function seatTables(sql: ISql, orgId: string, query: Filters, { now, zone
         select sum(
           (least(p.last, m.first + m.days - 1) - greatest(p.first, m.first) + 1) * (${PARTS} / m.days)
         ) as parts
-        from (
-          select g.at::date as first, (g.at + interval '1 month')::date - g.at::date as days
-          from generate_series(date_trunc('month', p.first::timestamp), p.last::timestamp, interval '1 month') as g (at)
-        ) m
+        from months m
+        where m.first <= p.last
+          and m.first + m.days > p.first
       ) d
       union all
       select null, k.member_id, k.vendor, null, 0, null, null, 0, 0, null
@@ -174,7 +209,7 @@ export function seatTables(sql: ISql, orgId: string, query: Filters, { now, zone
     measured as (
       select
         p.*, coalesce(u.cost, 0) as cost, coalesce(u.sessions, 0) as sessions,
-        coalesce(bit_count(u.active), 0) as active_days, ${to}::date + 1 - position(b'1' in u.active) as last_active_day, l.windows, coalesce(l.weeks_hit, 0) as weeks_hit,
+        coalesce(bit_count(u.active), 0) as active_days, (select n.last from no_days n) + 1 - position(b'1' in u.active) as last_active_day, l.windows, coalesce(l.weeks_hit, 0) as weeks_hit,
         coalesce(l.hours_hit, 0) as hours_hit,
         case when p.paid_parts > 0 then coalesce(u.cost, 0) * ${PARTS} / p.paid_parts end as ratio,
         sum(p.credit_parts) over pooled as pool_parts,

@@ -314,6 +314,32 @@ describe('seats', () => {
     expect((await seatsOf(ask, `${NOVEMBER}&vendor=openai`)).total.paid).toBe(0)
   })
 
+  test('a session counts under each vendor that it had calls of', async () => {
+    const calls = (id: string, ...of: readonly (readonly [day: string, vendor: string])[]) =>
+      session('a', id, `${of[0]?.[0]}T10:00:00Z`, 0, {
+        turn_records: of.map(([day, vendor], n) =>
+          call(`${day}T1${n}:00:00Z`, { turn_number: n + 1, vendor, cost: 1 }),
+        ),
+        estimated_cost: null,
+      })
+    const { ask } = await organization([
+      ...[member('a'), plan('a', '2026-10-01', 100), plan('a', '2026-10-01', 100, { vendor: 'aws' })],
+      calls('both', ['2026-11-03', 'anthropic'], ['2026-11-03', 'aws'], ['2026-11-04', 'aws']),
+      calls('aws', ['2026-11-04', 'aws'], ['2026-11-04', 'aws']),
+      calls('earlier', ['2026-10-31', 'anthropic'], ['2026-11-05', 'aws']),
+    ])
+    const found = ({ data }: SeatPage) =>
+      data.map(({ vendor, sessions, active_days }) => [vendor, sessions, active_days])
+    expect(found(await seatsOf(ask)).sort()).toEqual([
+      ['anthropic', 1, 1],
+      ['aws', 2, 3],
+    ])
+    expect(found(await seatsOf(ask, `${NOVEMBER}&vendor=aws`))).toEqual([['aws', 2, 3]])
+    // the first days and the last
+    for (const days of ['date_to=0001-01-01', 'date_from=0001-01-01&date_to=9999-12-31'])
+      expect((await seatsOf(ask, `/v1/seats?${days}`)).data.length).toBe(days.length > 20 ? 2 : 0)
+  })
+
   test('another currency, and days to come', async () => {
     const { ask } = await organization([
       plan(undefined, '2026-11-01', 30, { currency: 'EUR', usd_rate: 1.1, quantity: 2 }),
