@@ -13,13 +13,14 @@ const AGENTS: readonly Agent[] = ['claude-code', 'codex', 'gemini']
 /** Lines by session that a commit of this subject must have; `human`: the other effective ones. */
 export type Truth = Map<string, Map<string, number>>
 
-export function git(folder: string, args: readonly string[], at?: number): string {
+/** Runs git without anybody's settings. `at`: the time of a commit; `author`: variables that name somebody else than Ada. */
+export function git(folder: string, args: readonly string[], at?: number, author: object = {}): string {
   const date = at === undefined ? {} : { GIT_AUTHOR_DATE: dateOf(at), GIT_COMMITTER_DATE: dateOf(at) }
   const who = { GIT_AUTHOR_NAME: 'Ada', GIT_AUTHOR_EMAIL: 'ada@example.com' }
   const by = { GIT_COMMITTER_NAME: 'Ada', GIT_COMMITTER_EMAIL: 'ada@example.com' }
   const quiet = { GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_SYSTEM: '/dev/null' }
   const { exitCode, stdout, stderr } = Bun.spawnSync(['git', '-C', folder, ...args], {
-    env: { ...process.env, ...quiet, ...who, ...by, ...date },
+    env: { ...process.env, ...quiet, ...who, ...by, ...date, ...author },
   })
   if (exitCode !== 0) throw new Error(`git ${args.join(' ')}: ${stderr}`)
   return stdout.toString()

@@ -9,19 +9,12 @@ import { isBot } from '../../../src/analysis/scoring/ownership.ts'
 import { client, tenant, testApp } from '../../support/api.ts'
 import { testsFolder } from '../../support/at-end.ts'
 import { testDatabase } from '../../support/postgres.ts'
+import { git, STARTED } from './generated-history.ts'
 
 const hasGit = Bun.which('git') !== null
 if (!hasGit) process.stderr.write('git.test.ts: skipped, there is no git program\n')
 
 const root = realpathSync(testsFolder().path)
-
-function git(folder: string, args: string[], env: Record<string, string> = {}): string {
-  const { exitCode, stdout, stderr } = Bun.spawnSync(['git', '-C', folder, ...args], {
-    env: { ...process.env, GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_SYSTEM: '/dev/null', ...env },
-  })
-  if (exitCode !== 0) throw new Error(`git ${args.join(' ')}: ${stderr}`)
-  return stdout.toString()
-}
 
 interface Change {
   author?: string
@@ -47,10 +40,8 @@ function repository(): { path: string; commit: (change: Change) => string } {
       }
       for (const name of remove) rmSync(join(path, name))
       git(path, ['add', '-A'])
-      const date = `${Date.UTC(2026, 2, 1) / 1000 + at} +0000`
-      const who = { GIT_AUTHOR_NAME: author, GIT_AUTHOR_EMAIL: email, GIT_AUTHOR_DATE: date }
-      const by = { GIT_COMMITTER_NAME: 'x', GIT_COMMITTER_EMAIL: 'x@example.com', GIT_COMMITTER_DATE: date }
-      git(path, ['commit', '-q', '--allow-empty', '-m', `at ${at}\n\nbody`], { ...who, ...by })
+      const who = { GIT_AUTHOR_NAME: author, GIT_AUTHOR_EMAIL: email }
+      git(path, ['commit', '-q', '--allow-empty', '-m', `at ${at}\n\nbody`], STARTED + at * 1_000, who)
       return git(path, ['rev-parse', 'HEAD']).trim()
     },
   }
@@ -110,7 +101,7 @@ describe.skipIf(!hasGit)('reading a repository', () => {
     commit({ at: 1, author: 'ada', email: 'old@example.com', write: { b: 'b\n' } })
     git(path, ['checkout', '-q', 'main'])
     commit({ at: 2, write: { c: 'c\n' } })
-    git(path, ['-c', 'user.name=x', '-c', 'user.email=x@y', 'merge', '-q', '--no-ff', '-m', 'merge', 'side'])
+    git(path, ['merge', '-q', '--no-ff', '-m', 'merge', 'side'])
     const { commits, result } = await read(path)
     expect(result).toMatchObject({ project: 'checkout', commits: 3, merges: 1 })
     expect(

@@ -5,6 +5,7 @@ import { readCommits } from '../../../src/analysis/agents/git/git.ts'
 import { createRepositoryFinder, nameOfRemote } from '../../../src/analysis/agents/git/project-name.ts'
 import type { ReadOptions } from '../../../src/analysis/agents/read-sessions.ts'
 import { testsFolder } from '../../support/at-end.ts'
+import { git as runGit } from './generated-history.ts'
 import { readAll } from './reading.ts'
 
 const hasGit = Bun.which('git') !== null
@@ -12,13 +13,7 @@ if (!hasGit) process.stderr.write('projects.test.ts: skipped, there is no git pr
 
 const root = realpathSync(testsFolder().path)
 
-function git(folder: string, ...args: string[]): void {
-  const { exitCode, stderr } = Bun.spawnSync(
-    ['git', '-c', 'user.name=Ada', '-c', 'user.email=ada@example.com', '-C', folder, ...args],
-    { env: { ...process.env, GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_SYSTEM: '/dev/null' } },
-  )
-  if (exitCode !== 0) throw new Error(`git ${args.join(' ')}: ${stderr}`)
-}
+const git = (folder: string, ...args: string[]): string => runGit(folder, args)
 
 let made = 0
 
