@@ -12,8 +12,8 @@ import {
   namesOf,
 } from '../../src/dashboard/client/format.ts'
 import { lookAtRules } from '../../src/features/alerts/look.ts'
+import { asker } from '../support/api.ts'
 import { silent } from '../support/postgres.ts'
-import { asker } from '../support/webhook-api.ts'
 import { findBrowser, type Page } from './browser.ts'
 import { quoted, type Shown, show } from './shown.ts'
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createKey } from '../../src/accounts/keys/queries.ts'
 import { addDays, dateOf } from '../../src/base/dates.ts'
 import type { PlanPage } from '../../src/features/seats/model.ts'
-import { asker } from '../support/webhook-api.ts'
+import { asker } from '../support/api.ts'
 import { findBrowser } from './browser.ts'
 import { type Shown, show } from './shown.ts'
 

@@ -1,12 +1,12 @@
 import { expect, test } from 'bun:test'
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { client } from '../support/api.ts'
+import { asker, client } from '../support/api.ts'
 import { atEnd, testsFolder } from '../support/at-end.ts'
 import { eventually } from '../support/cli.ts'
 import { testsDatabase } from '../support/postgres.ts'
 import { given } from '../support/records.ts'
-import { asker, hooked, localApp } from '../support/webhook-api.ts'
+import { hooked, localApp } from '../support/webhook-api.ts'
 
 // Runs the code of docs/recipes.md, as it stands there. Languages that are not installed are skipped.
 

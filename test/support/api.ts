@@ -103,6 +103,45 @@ export function client(app: App, key?: string) {
   }
 }
 
+interface AnyAnswer {
+  [field: string]: unknown
+  id: string
+  secret: string
+  error: string
+  code: string
+  details: { field: string; message: string }[]
+  data: { [field: string]: unknown; id: string; name: string }[]
+  pagination: { page: number; per_page: number; total: number }
+}
+
+export interface Answer {
+  status: number
+  text: string
+  body: AnyAnswer
+  headers: Headers
+}
+
+/** A function that sends requests to `app` with `key`; a body is sent as JSON. `body`: that of an answer of JSON, else `{}`. */
+export function asker(app: App, key: string) {
+  const ask = client(app, key)
+  return async (
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<Answer> => {
+    const sent = typeof body === 'string' ? body : JSON.stringify(body)
+    const init =
+      body === undefined ? {} : { body: sent, headers: { 'content-type': 'application/json', ...headers } }
+    const response = await ask(path, { method, ...init })
+    const text = await response.text()
+    const { status, headers: answered } = response
+    const isJson = answered.get('content-type')?.startsWith('application/json') === true
+    return { status, text, body: JSON.parse(isJson ? text : '{}'), headers: answered }
+  }
+}
+export type Ask = ReturnType<typeof asker>
+
 /** A request with a body of JSON. */
 export const jsonInit = (
   method: string,

@@ -1,6 +1,6 @@
 import type { Config } from '../../src/config.ts'
 import type { App } from '../../src/server/app.ts'
-import { client, type Tenant, tenant, testApp } from './api.ts'
+import { type Ask, type Tenant, tenant, testApp } from './api.ts'
 import type { TestDatabase } from './postgres.ts'
 
 // Webhooks through the API, with receivers on this machine.
@@ -17,43 +17,6 @@ export const LOCAL: Partial<Config> = {
 /** An app that may deliver webhooks to this machine. */
 export const localApp = (db: TestDatabase, over: Parameters<typeof testApp>[1] = {}): App =>
   testApp(db.sql, { ...over, config: { ...LOCAL, ...over.config } })
-
-interface AnyBody {
-  [field: string]: unknown
-  id: string
-  secret: string
-  error: string
-  code: string
-  details: { field: string; message: string }[]
-  data: { [field: string]: unknown; id: string; name: string }[]
-  pagination: { page: number; per_page: number; total: number }
-}
-
-export interface Answer {
-  status: number
-  text: string
-  body: AnyBody
-  headers: Headers
-}
-
-/** A function that sends requests to `app` with `key`; a body is sent as JSON. */
-export function asker(app: App, key: string) {
-  const ask = client(app, key)
-  return async (
-    method: string,
-    path: string,
-    body?: unknown,
-    headers: Record<string, string> = {},
-  ): Promise<Answer> => {
-    const sent = typeof body === 'string' ? body : JSON.stringify(body)
-    const init =
-      body === undefined ? {} : { body: sent, headers: { 'content-type': 'application/json', ...headers } }
-    const response = await ask(path, { method, ...init })
-    const text = await response.text()
-    return { status: response.status, text, body: JSON.parse(text || '{}'), headers: response.headers }
-  }
-}
-export type Ask = ReturnType<typeof asker>
 
 /** An organization whose key has the scope `webhooks`. */
 export const hooked = (db: TestDatabase): Promise<Tenant> =>

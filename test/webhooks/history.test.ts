@@ -3,9 +3,9 @@ import { EVENTS } from '../../src/webhooks/outbox/catalogue.ts'
 import { claim } from '../../src/webhooks/outbox/claim.ts'
 import { CHANNEL } from '../../src/webhooks/outbox/events.ts'
 import { signatureOf } from '../../src/webhooks/signing/signature.ts'
-import type { Tenant } from '../support/api.ts'
+import { type Ask, asker, type Tenant } from '../support/api.ts'
 import { testsDatabase } from '../support/postgres.ts'
-import { type Ask, addHook, asker, auditOf, hooked, localApp, receiver } from '../support/webhook-api.ts'
+import { addHook, auditOf, hooked, localApp, receiver } from '../support/webhook-api.ts'
 import { addDeliveries, countsOf, earlier, good, LIMITS, result, settleAll } from '../support/webhook-rows.ts'
 
 const db = await testsDatabase()

@@ -5,9 +5,9 @@ import { makeAttempt } from '../../src/webhooks/attempt.ts'
 import { createEgress } from '../../src/webhooks/http/egress.ts'
 import { createSender } from '../../src/webhooks/http/sender.ts'
 import { claim } from '../../src/webhooks/outbox/claim.ts'
-import { testSecrets } from '../support/api.ts'
+import { asker, testSecrets } from '../support/api.ts'
 import { testsDatabase } from '../support/postgres.ts'
-import { addHook, asker, hooked, localApp, receiver } from '../support/webhook-api.ts'
+import { addHook, hooked, localApp, receiver } from '../support/webhook-api.ts'
 import { addDeliveries, result as failure, LIMITS, settleAll } from '../support/webhook-rows.ts'
 
 // A rotation of the signing secret as receivers see it: before it, within its grace, after it, and finished. Each receiver

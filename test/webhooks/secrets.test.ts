@@ -7,9 +7,9 @@ import { createLog } from '../../src/base/log.ts'
 import { createSecretBox } from '../../src/webhooks/signing/secret-box.ts'
 import { loadSecretKey } from '../../src/webhooks/signing/secret-key.ts'
 import { checkSecretKey } from '../../src/webhooks/signing/secret-key-queries.ts'
-import { testSecrets } from '../support/api.ts'
+import { asker, testSecrets } from '../support/api.ts'
 import { testDatabase, testsDatabase } from '../support/postgres.ts'
-import { addHook, asker, hooked, localApp, receiver } from '../support/webhook-api.ts'
+import { addHook, hooked, localApp, receiver } from '../support/webhook-api.ts'
 
 const db = await testsDatabase()
 

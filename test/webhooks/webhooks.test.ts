@@ -5,9 +5,9 @@ import { deleteOldIdempotencyKeys } from '../../src/webhooks/idempotency-queries
 import { EVENT_NAMES } from '../../src/webhooks/outbox/catalogue.ts'
 import { cancelOfDeletedEndpoints } from '../../src/webhooks/outbox/end.ts'
 import { CHANNEL } from '../../src/webhooks/outbox/events.ts'
-import { client, tenant, testApp } from '../support/api.ts'
+import { type Ask, asker, client, tenant, testApp } from '../support/api.ts'
 import { testsDatabase } from '../support/postgres.ts'
-import { type Ask, addHook, asker, auditOf, hooked, localApp } from '../support/webhook-api.ts'
+import { addHook, auditOf, hooked, localApp } from '../support/webhook-api.ts'
 import { addDeliveries, countsOf } from '../support/webhook-rows.ts'
 
 const db = await testsDatabase()

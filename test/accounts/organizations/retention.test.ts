@@ -4,10 +4,9 @@ import { createLog } from '../../../src/base/log.ts'
 import { runHousekeeping } from '../../../src/server/deliveries/housekeeping.ts'
 import { checkRetention } from '../../../src/server/doctor/checks.ts'
 import { deleteExpiredSessions } from '../../../src/server/erasure/retention.ts'
-import { tenant, testApp } from '../../support/api.ts'
+import { asker, tenant, testApp } from '../../support/api.ts'
 import { run } from '../../support/cli.ts'
 import { silent, testsDatabase } from '../../support/postgres.ts'
-import { asker } from '../../support/webhook-api.ts'
 
 // A retention that is made shorter deletes nothing for a day, says what it will delete, and can be confirmed.
 

@@ -1,9 +1,9 @@
 import { afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { createKey } from '../../../src/accounts/keys/queries.ts'
 import { endOrganization } from '../../../src/server/erasure/queries.ts'
-import { type Tenant, tenant } from '../../support/api.ts'
+import { type Ask, asker, type Tenant, tenant } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
-import { type Ask, addHook, asker, localApp, receiver } from '../../support/webhook-api.ts'
+import { addHook, localApp, receiver } from '../../support/webhook-api.ts'
 
 // The routes of alerts and digests, and the addresses of Slack and Teams.
 

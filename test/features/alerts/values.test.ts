@@ -3,10 +3,10 @@ import { addDays, UTC } from '../../../src/base/dates.ts'
 import { windowAt } from '../../../src/features/alerts/evaluate.ts'
 import { type Watched, WINDOWS } from '../../../src/features/alerts/model.ts'
 import { readTop, readValues } from '../../../src/features/alerts/value-queries.ts'
-import { tenant } from '../../support/api.ts'
+import { asker, tenant } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 import { memberRecord, sessionRecord } from '../../support/records.ts'
-import { asker, localApp } from '../../support/webhook-api.ts'
+import { localApp } from '../../support/webhook-api.ts'
 import { makeRecords } from '../usage/by-hand.ts'
 
 // The figures of alerts against breakdowns and lists of the API.

@@ -1,7 +1,7 @@
 import { lookAtRules } from '../../../src/features/alerts/look.ts'
-import { tenant } from '../../support/api.ts'
+import { asker, tenant } from '../../support/api.ts'
 import { silent, type TestDatabase } from '../../support/postgres.ts'
-import { addHook, asker, localApp } from '../../support/webhook-api.ts'
+import { addHook, localApp } from '../../support/webhook-api.ts'
 
 /** An organization with a clock, an endpoint for all events, and its alerts and digests. */
 export async function startWorld(

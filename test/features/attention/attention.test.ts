@@ -1,8 +1,9 @@
 import { expect, test } from 'bun:test'
 import { createKey } from '../../../src/accounts/keys/queries.ts'
+import { asker } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 import { memberRecord, sessionRecord } from '../../support/records.ts'
-import { asker, localApp } from '../../support/webhook-api.ts'
+import { localApp } from '../../support/webhook-api.ts'
 import { startWorld } from '../alerts/world.ts'
 
 const database = await testsDatabase()

@@ -5,10 +5,9 @@ import { loadPricer } from '../../../src/analysis/scoring/prices.ts'
 import { once } from '../../../src/base/memoize.ts'
 import { erasePerson } from '../../../src/server/erasure/person.ts'
 import { renameProject } from '../../../src/server/sync/project-write.ts'
-import { client, tenant, testApp } from '../../support/api.ts'
+import { asker, client, tenant, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 import { asOrganization } from '../../support/rls.ts'
-import { asker } from '../../support/webhook-api.ts'
 
 // Recorded and assigned changes: their routes, and what follows members and projects.
 

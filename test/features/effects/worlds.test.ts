@@ -4,10 +4,9 @@ import { once } from '../../../src/base/memoize.ts'
 import type { Effect } from '../../../src/features/effects/model.ts'
 import { exportLines } from '../../../src/server/sync/export.ts'
 import { plainComparison } from '../../analysis/effects/plain.ts'
-import { tenant, testApp } from '../../support/api.ts'
+import { asker, tenant, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 import { asOrganization } from '../../support/rls.ts'
-import { asker } from '../../support/webhook-api.ts'
 import { CHANGE, MEMBERS, mondayOf, WEEKS, type World, worldOf } from './world.ts'
 
 // Worlds with known answers, through POST /v1/sync and the API, beside another implementation.

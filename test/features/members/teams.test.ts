@@ -1,9 +1,8 @@
 import { expect, test } from 'bun:test'
 import { createKey } from '../../../src/accounts/keys/queries.ts'
-import { type Tenant, tenant, testApp } from '../../support/api.ts'
+import { type Ask, asker, type Tenant, tenant, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 import { memberRecord, sessionRecord } from '../../support/records.ts'
-import { type Ask, asker } from '../../support/webhook-api.ts'
 
 // Teams of members, and figures by team: a session counts for the team that its member is in now.
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
-import { tenant } from '../../support/api.ts'
+import { asker, tenant } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
-import { asker, localApp } from '../../support/webhook-api.ts'
+import { localApp } from '../../support/webhook-api.ts'
 
 // Notes of days: their routes, their records, and what follows the name of a project.
 

@@ -7,10 +7,9 @@ import { checkRollups } from '../../../src/server/doctor/checks.ts'
 import { erasePerson } from '../../../src/server/erasure/person.ts'
 import { deleteExpiredSessions } from '../../../src/server/erasure/retention.ts'
 import { exportLines } from '../../../src/server/sync/export.ts'
-import { type Tenant, tenant, testApp } from '../../support/api.ts'
+import { type Ask, asker, type Tenant, tenant, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 import { asOrganization, asOwner } from '../../support/rls.ts'
-import { type Ask, asker } from '../../support/webhook-api.ts'
 
 // Plans, windows of limits and seats: what was paid beside what the same calls would have cost, never in one sum.
 

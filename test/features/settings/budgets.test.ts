@@ -3,11 +3,10 @@ import { SYSTEM } from '../../../src/accounts/audit-log/append.ts'
 import { createKey } from '../../../src/accounts/keys/queries.ts'
 import { erasePerson } from '../../../src/server/erasure/person.ts'
 import { renameProject } from '../../../src/server/sync/project-write.ts'
-import { type Tenant, tenant, testApp } from '../../support/api.ts'
+import { type Ask, asker, type Tenant, tenant, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 import { memberRecord } from '../../support/records.ts'
 import { asOrganization } from '../../support/rls.ts'
-import { type Ask, asker } from '../../support/webhook-api.ts'
 
 // Budgets of projects, members and teams beside those of the organization, and what a laptop asks for of them.
 

@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { createKey } from '../../../src/accounts/keys/queries.ts'
-import { type Tenant, tenant, testApp } from '../../support/api.ts'
+import { asker, type Tenant, tenant, testApp } from '../../support/api.ts'
 import { CHANGES, declaredRoutes } from '../../support/isolation/routes.ts'
 import { testsDatabase } from '../../support/postgres.ts'
-import { asker } from '../../support/webhook-api.ts'
 
 // Keys, members, budgets and the organization, changed by the API as the command line changes them.
 

@@ -1,7 +1,6 @@
 import { expect, test } from 'bun:test'
-import { tenant, testApp } from '../../support/api.ts'
+import { asker, tenant, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
-import { asker } from '../../support/webhook-api.ts'
 
 const db = await testsDatabase()
 

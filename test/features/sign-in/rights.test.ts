@@ -3,9 +3,8 @@ import { createKey } from '../../../src/accounts/keys/queries.ts'
 import { SCOPE_TABLE } from '../../../src/accounts/keys/scopes.ts'
 import { saveAccount } from '../../../src/accounts/people/account-queries.ts'
 import { ROLES, type Role } from '../../../src/config.ts'
-import { tenant, testApp } from '../../support/api.ts'
+import { asker, tenant, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
-import { asker } from '../../support/webhook-api.ts'
 import { addPerson, invite, PASSWORD, post, signedIn } from './people.ts'
 
 // Nobody gives more than they have, and only an owner touches an owner: every route and record that changes a member, for each

@@ -2,10 +2,10 @@ import { expect } from 'bun:test'
 import { loadPricer } from '../../../src/analysis/scoring/prices.ts'
 import { TABLES } from '../../../src/server/doctor/checks.ts'
 import { changeZone } from '../../../src/server/zone/change.ts'
-import { tenant } from '../../support/api.ts'
+import { asker, tenant } from '../../support/api.ts'
 import { findDifferences, type TestDatabase } from '../../support/postgres.ts'
 import { asOrganization } from '../../support/rls.ts'
-import { asker, localApp } from '../../support/webhook-api.ts'
+import { localApp } from '../../support/webhook-api.ts'
 
 // An organization with records near the midnights of all time zones.
 
