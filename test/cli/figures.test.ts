@@ -159,7 +159,7 @@ describe('--json', () => {
           ? body
           : `${body.slice(0, -1)},"range":${JSON.stringify(range)}}`
       for (const [words, env] of [
-        [[...args, '--org', 'acme'], local],
+        [[...args, '--org', 'acme'], { ...local, LOG_LEVEL: 'info' }],
         [args, remote],
       ] as const) {
         const { code, stdout, stderr } = await run([...words, '--json'], env)
