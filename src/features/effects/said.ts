@@ -59,6 +59,7 @@ export function saidVerdict(effect: Effect): string {
     case 'unchecked':
       return 'Unchecked: there is too little from before the change'
     case 'too_few':
+      if (changed === 0 && others === 0) return 'Too few: it needs five of each side'
       if (others === 0) return 'Too few: all changed, nobody is left to compare with'
       if (others < FEWEST) return `Too few: only ${others} had not changed, it needs five`
       if (changed < FEWEST) return `Too few: only ${changed} changed, it needs five`
