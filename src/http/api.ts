@@ -120,6 +120,7 @@ function hooksOf(route: Declared, { need, before }: Callers, deps: ApiDeps) {
   const { csv, ignores = [], response = {} } = route
   if (detail?.operationId === undefined) throw new Error('a route declares no operationId')
   const { operationId } = detail
+  if (csv !== undefined && csv.query !== querySchema) throw new Error(`${operationId} has two queries`)
   const reads = route.reads ?? (need === undefined ? READS_WITHOUT_KEY : {})
   // `detail.responses` has those that are no JSON
   const responses = Object.entries(isSchema(response) ? { 200: response } : response)
@@ -230,7 +231,7 @@ export const createApi = (deps: ApiDeps) =>
      */
     cached: (_further: true | ((zone: string) => Record<string, string>)) => giving<Cached>({}),
     /** The 200 is a page of a list, also as CSV of the handler's `pageText`, or with `per_page=all` of all rows. Kept as `cached`. */
-    csv: (_list: CsvList<never, never>) => giving<Cached<JsonText>>({}),
+    csv: (_list: CsvList) => giving<Cached<JsonText>>({}),
     reads: (_options: BodyOptions) => ({}),
     /** Fields that the body may have, and which are not read. */
     ignores: (_fields: readonly string[]) => ({}),

@@ -27,7 +27,7 @@ export interface Declared {
   detail?: { operationId?: string; summary?: string; description?: string; [more: string]: unknown }
   members?: Members
   cached?: true | ((zone: string) => Record<string, string>)
-  csv?: CsvList<unknown, unknown>
+  csv?: CsvList
   reads?: BodyOptions
   ignores?: readonly string[]
   fails?: readonly number[]

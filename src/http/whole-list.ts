@@ -1,3 +1,4 @@
+import type { Static, TObject } from '@sinclair/typebox'
 import type { VisibleMember } from '../accounts/people/visibility-queries.ts'
 import type { Log } from '../base/log.ts'
 import { withTimeout } from '../base/timeout.ts'
@@ -26,15 +27,22 @@ export type Seen = {
   hidesMembers: boolean
 }
 
-export interface CsvList<Query, Item> {
+interface CsvParts<Query, Item, Loaded> {
   columns: CsvColumns<Item> | ((query: Query) => CsvColumns<Item>)
   /** The statement of all rows in the list's order: `item`, JSON text. */
-  all: (sql: Sql, orgId: string, query: Query, seen: Seen & { zone: string }, loaded: unknown) => Fragment
+  all: (sql: Sql, orgId: string, query: Query, seen: Seen & { zone: string }, loaded: Loaded) => Fragment
   /** Makes an item of that; else it is the item. */
-  itemOf?: (parsed: never) => unknown
+  itemOf?: (parsed: never) => Item
   /** Reads first what a statement alone cannot give. */
-  load?: (sql: Sql, orgId: string, query: Query) => Promise<unknown>
+  load?: (sql: Sql, orgId: string, query: Query) => Promise<Loaded>
 }
+export type CsvList = CsvParts<unknown, unknown, unknown> & { query: TObject }
+
+/** The option `csv` of a route with this query: its parts have the same query, items, and what is loaded. */
+export const csvList = <Query extends TObject, Item, Loaded>(
+  query: Query,
+  parts: CsvParts<Static<Query>, Item, Loaded>,
+): CsvList => ({ query, ...(parts as CsvParts<unknown, unknown, unknown>) })
 
 /** The parameters of a page for `per_page=all`; an error for what does not go together with it. */
 export const wholeQuery = ({ headers, url }: Request): Record<string, unknown> => ({

@@ -4,6 +4,7 @@ import { fieldError } from '../../base/errors.ts'
 import type { RouteDeps } from '../../http/api.ts'
 import { textOf } from '../../http/query.ts'
 import { columnsOf } from '../../http/responses/csv.ts'
+import { csvList } from '../../http/whole-list.ts'
 import { AuditEntry, AuditListQuery, AuditPage, AuditReport, AuditReportQuery } from './model.ts'
 import { allEntries, listEntries } from './queries.ts'
 import { getReport } from './report-queries.ts'
@@ -40,7 +41,7 @@ export const auditRoutes = ({ read, now, api }: RouteDeps) =>
       query: AuditListQuery,
       response: textOf(AuditPage),
       members: true,
-      csv: { columns: columnsOf(AuditEntry), all: allEntries },
+      csv: csvList(AuditListQuery, { columns: columnsOf(AuditEntry), all: allEntries }),
       detail: { operationId: 'listAuditEntries', summary: 'List the audit log, newest first' },
     })
     .get(

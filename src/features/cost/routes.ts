@@ -4,6 +4,7 @@ import { loadGuesses } from '../../analysis/scoring/price-guess.ts'
 import { dayOf } from '../../base/dates.ts'
 import type { ReadDeps } from '../../http/api.ts'
 import { textOf } from '../../http/query.ts'
+import { csvList } from '../../http/whole-list.ts'
 import { compareProblems } from '../usage/model.ts'
 import { Breakdown, BreakdownQuery, breakdownProblems } from './breakdown-model.ts'
 import { allBreakdown, breakdownColumns, getBreakdown } from './breakdown-queries.ts'
@@ -13,6 +14,7 @@ import { listFirstDays } from './first-days-queries.ts'
 import { CostQuery, CostSummary, CostTrend, CostTrendQuery, PriceGuess, PriceGuessQuery } from './model.ts'
 import { getCost, getCostTrend } from './queries.ts'
 
+const CHECKED_BREAKDOWN = checked(BreakdownQuery, breakdownProblems)
 const BY_CALLS =
   'Cost, tokens and turns stand on the day of the call, in the organization’s time zone; a session counts on the day on which ' +
   'it began.'
@@ -52,11 +54,11 @@ export const costRoutes = ({ now, api }: ReadDeps) =>
       ({ cached, query, orgId, onlyMember }) => cached((sql) => getBreakdown(sql, orgId, query, onlyMember)),
       {
         scope: 'cost:read',
-        query: checked(BreakdownQuery, breakdownProblems),
+        query: CHECKED_BREAKDOWN,
         response: textOf(Breakdown),
         members: ({ by, and_by, member }: BreakdownQuery) =>
           by === 'member' || and_by === 'member' || member !== undefined,
-        csv: { columns: breakdownColumns, all: allBreakdown, itemOf },
+        csv: csvList(CHECKED_BREAKDOWN, { columns: breakdownColumns, all: allBreakdown, itemOf }),
         detail: {
           operationId: 'getCostBreakdown',
           summary: 'Cost and tokens by project, member, team, model, agent, branch or time',

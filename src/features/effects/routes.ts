@@ -12,6 +12,7 @@ import type { ISql, Sql } from '../../database/client.ts'
 import type { ReadDeps, RouteDeps } from '../../http/api.ts'
 import { textOf } from '../../http/query.ts'
 import { fields } from '../../http/responses/csv.ts'
+import { csvList } from '../../http/whole-list.ts'
 import { answerOnce, IdempotencyHeader, idempotencyOf } from '../../webhooks/idempotency-queries.ts'
 import type { SecretBox } from '../../webhooks/signing/secret-box.ts'
 import { findMemberIds } from '../usage/scope-queries.ts'
@@ -88,12 +89,11 @@ function effectReads(deps: ReadDeps, store: ISql) {
         query: EffectListQuery,
         response: textOf(EffectPage),
         cached: cachedForDay,
-        csv: {
+        csv: csvList(EffectListQuery, {
           columns: COLUMNS,
           load: list,
-          all: (sql: Sql, _orgId: string, _query: EffectListQuery, _seen: unknown, effects: unknown) =>
-            itemsOf(sql, effects as Effect[]),
-        },
+          all: (sql, _orgId, _query, _seen, effects) => itemsOf(sql, effects),
+        }),
         detail: {
           operationId: 'listEffects',
           summary: 'List the changes of how the organization works, and what each made of its cost',

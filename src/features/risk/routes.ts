@@ -2,6 +2,7 @@ import { Elysia } from 'elysia'
 import type { ReadDeps } from '../../http/api.ts'
 import { textOf } from '../../http/query.ts'
 import { columnsOf } from '../../http/responses/csv.ts'
+import { csvList } from '../../http/whole-list.ts'
 import { RiskDetail, RiskListQuery, RiskPage, RiskScore } from './model.ts'
 import { allRisks, listRisks } from './queries.ts'
 import { getRisk } from './session-queries.ts'
@@ -13,10 +14,10 @@ export const riskRoutes = ({ api }: ReadDeps) =>
       scope: 'risk:read',
       query: RiskListQuery,
       response: textOf(RiskPage),
-      csv: {
-        columns: ({ include }: RiskListQuery) => columnsOf(RiskScore, include !== undefined),
+      csv: csvList(RiskListQuery, {
+        columns: ({ include }) => columnsOf(RiskScore, include !== undefined),
         all: allRisks,
-      },
+      }),
       detail: { operationId: 'listRisks', summary: 'List risk scores of pull requests, newest first' },
     })
     .get(

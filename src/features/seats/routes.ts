@@ -5,6 +5,7 @@ import type { ReadDeps, RouteDeps } from '../../http/api.ts'
 import { fixedFields } from '../../http/declared.ts'
 import { textOf } from '../../http/query.ts'
 import { columnsOf } from '../../http/responses/csv.ts'
+import { csvList } from '../../http/whole-list.ts'
 import {
   MySeats,
   NewPlanBody,
@@ -35,7 +36,7 @@ export const seatRoutes = ({ api, read, now }: ReadDeps) =>
         query: SeatQuery,
         response: textOf(SeatPage),
         members: members as (query: SeatQuery) => true | 'left out',
-        csv: { columns: columnsOf(Seat), all: allSeats(now) },
+        csv: csvList(SeatQuery, { columns: columnsOf(Seat), all: allSeats(now) }),
         // windows end, and plans are new for some days
         cached: () => ({ now: now().toISOString().slice(0, 16) }),
         detail: {
@@ -72,7 +73,7 @@ export const planRoutes = ({ api, inTurn }: RouteDeps) =>
       query: PlanListQuery,
       response: textOf(PlanPage),
       members: members as (query: PlanListQuery) => true | 'left out',
-      csv: { columns: columnsOf(Plan), all: allPlans },
+      csv: csvList(PlanListQuery, { columns: columnsOf(Plan), all: allPlans }),
       detail: { operationId: 'listPlans', summary: 'List the plans, those that began last first' },
     })
     .post(

@@ -3,6 +3,7 @@ import { checked } from '../../analysis/records/problems.ts'
 import type { RouteDeps } from '../../http/api.ts'
 import { textOf } from '../../http/query.ts'
 import { columnsOf } from '../../http/responses/csv.ts'
+import { csvList } from '../../http/whole-list.ts'
 import { compareProblems } from '../usage/model.ts'
 import { FindingListQuery, FindingPage, ListedFinding } from './finding-model.ts'
 import { allFindings, listFindings } from './finding-queries.ts'
@@ -43,7 +44,7 @@ export const securityRoutes = ({ api }: RouteDeps) =>
         response: textOf(FindingPage),
         members: ({ member, assignee }: FindingListQuery) =>
           member === undefined && assignee === undefined ? 'left out' : true,
-        csv: { columns: columnsOf(ListedFinding), all: allFindings },
+        csv: csvList(FindingListQuery, { columns: columnsOf(ListedFinding), all: allFindings }),
         detail: {
           operationId: 'listFindings',
           summary: 'List findings, those of the newest sessions or the most severe first',

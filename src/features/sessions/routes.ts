@@ -2,6 +2,7 @@ import { Elysia } from 'elysia'
 import type { ReadDeps } from '../../http/api.ts'
 import { PageQuery, textOf } from '../../http/query.ts'
 import { columnsOf } from '../../http/responses/csv.ts'
+import { csvList } from '../../http/whole-list.ts'
 import { SessionDetail, SessionListItem, SessionListQuery, SessionNamePage, SessionPage } from './model.ts'
 import { listNames } from './name-queries.ts'
 import { allSessions, getSession, listSessions } from './queries.ts'
@@ -28,10 +29,10 @@ export const sessionRoutes = ({ api }: ReadDeps) =>
         response: textOf(SessionPage),
         members: ({ member, include }: SessionListQuery) =>
           member !== undefined || (include === undefined ? false : 'left out'),
-        csv: {
-          columns: ({ include }: SessionListQuery) => columnsOf(SessionListItem, include !== undefined),
+        csv: csvList(SessionListQuery, {
+          columns: ({ include }) => columnsOf(SessionListItem, include !== undefined),
           all: allSessions,
-        },
+        }),
         detail: {
           operationId: 'listSessions',
           summary: 'List sessions',

@@ -1,4 +1,4 @@
-import type { TObject } from '@sinclair/typebox'
+import type { Static, TObject } from '@sinclair/typebox'
 import { JsonText } from '../../base/json-text.ts'
 import { qualitiesOf, type ResponseSource } from './response.ts'
 
@@ -55,7 +55,10 @@ export const fields = <Item extends object>(...names: readonly (keyof Item & str
   )
 
 /** Columns of the fields that an item always has, in their order, then of those that it may have. */
-export const columnsOf = ({ properties, required = [] }: TObject, withOptional = true): CsvColumns<never> =>
+export const columnsOf = <Item extends TObject>(
+  { properties, required = [] }: Item,
+  withOptional = true,
+): CsvColumns<Static<Item>> =>
   fields<Record<string, unknown>>(...new Set([...required, ...(withOptional ? Object.keys(properties) : [])]))
 
 export const csvNames = (columns: CsvColumns<never>): string => lineOf(Object.keys(columns))
