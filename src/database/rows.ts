@@ -185,8 +185,9 @@ export async function deleteOfSessions(
   ids: readonly string[],
   ...tables: string[]
 ): Promise<void> {
+  // no `any`: where a table that was empty is read as a whole, each of its rows would be compared with each of the array
   for (const table of ids.length === 0 ? [] : tables)
-    await deleteFrom(tx, orgId, table, tx`and t.session_id = any(${[...ids]}::text[])`)
+    await deleteFrom(tx, orgId, table, tx`and t.session_id in (select unnest(${[...ids]}::text[]))`)
 }
 
 /** `and …`: the time lies in this range of days of the zone. */

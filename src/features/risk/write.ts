@@ -4,6 +4,7 @@ import { fieldError } from '../../base/errors.ts'
 import { derivedId } from '../../base/ids.ts'
 import type { ISql } from '../../database/client.ts'
 import { beginCounting } from '../../database/rollups.ts'
+import { analyzeGrownTables } from '../../database/statistics.ts'
 import { findCounted, recountPullRequests } from '../usage/outcome-rollup.ts'
 import { type Branch, findBranches, type PullRequestId } from '../usage/pull-request-write.ts'
 import { type ComputedRisk, computeComponents, withSecurity } from './compute.ts'
@@ -133,6 +134,7 @@ async function storeRows(tx: ISql, orgId: string, rows: readonly RiskRow[]) {
   const formerBranches = await findBranches(tx, orgId, rows)
   const before = await findCounted(tx, orgId, rows)
   await upsertRisks(tx, orgId, rows)
+  await analyzeGrownTables(tx, ['pr_risks'])
   const after = await findCounted(tx, orgId, rows)
   const updateRollups = async () => {
     await finish(written)

@@ -5,6 +5,7 @@ import type { ISql } from '../../database/client.ts'
 import { personOf } from '../../database/member-addresses.ts'
 import { addDifference, counting } from '../../database/rollups.ts'
 import { deleteOfSessions, unnest } from '../../database/rows.ts'
+import { analyzeGrownTables } from '../../database/statistics.ts'
 import { countsOfShares, OUTCOME_ROLLUP } from './outcome-rollup.ts'
 import { updatePersons } from './person-write.ts'
 import { days, pullRequestShares, RUNNING_DAYS } from './pull-request-queries.ts'
@@ -34,6 +35,7 @@ export async function attachSessions(tx: ISql, orgId: string, ids: readonly stri
     select ${orgId}, p.*
     from (${pullRequestShares(tx, orgId, tx`and u.session_id = any(${[...ids]}::text[])`)}) p`
   if (count > 0) {
+    await analyzeGrownTables(tx, ['pr_sessions'])
     const after = countsOfShares(tx, orgId, ids)
     await addDifference(tx, orgId, OUTCOME_ROLLUP, { before: undefined, after })
   }
