@@ -3,7 +3,7 @@ import type { SessionFragments } from '../../analysis/records/fragments.ts'
 import { ApiError } from '../../base/errors.ts'
 import type { ISql, Sql } from '../../database/client.ts'
 import { refuseNewerSchema } from '../../database/newer-schema.ts'
-import { deleteFrom, unnest } from '../../database/rows.ts'
+import { deleteFrom, insert } from '../../database/rows.ts'
 import { findPeople } from '../../features/sessions/writing/reassignment-queries.ts'
 
 // Keeps what requests of telemetry say until it is written to their sessions: a session that grows over many requests is
@@ -75,12 +75,12 @@ export async function storeInInbox(
 ): Promise<void> {
   const rows = [
     ...sessions.map(({ id, project, email, parts }) => ({
-      ...{ session: id, parts: JSON.stringify(parts), project, email, bound },
-      ...{ actor: null, address: null, details: null },
+      ...{ session_id: id, parts: JSON.stringify(parts), project, user_email: email, is_bound: bound },
+      ...{ actor_id: null, ip_address: null, entry: null },
     })),
     {
-      ...{ session: null, parts: null, project: null, email: null, bound },
-      ...{ actor: actor.userId, address: actor.ipAddress, details: JSON.stringify(entry) },
+      ...{ session_id: null, parts: null, project: null, user_email: null, is_bound: bound },
+      ...{ actor_id: actor.userId, ip_address: actor.ipAddress, entry: JSON.stringify(entry) },
     },
   ]
   await sql.begin(async (tx) => {
@@ -92,23 +92,17 @@ export async function storeInInbox(
       for key share`.execute()
     const [{ count }] = await Promise.all([locked, refuseNewerSchema(tx)])
     if (count === 0) throw new ApiError('UNAUTHORIZED', 'The organization was deleted')
-    await tx`
-      insert into telemetry_inbox (
-        org_id, id, session_id, parts, project, user_email, is_bound, actor_id, ip_address, entry
-      )
-      select
-        ${orgId}, n.id, n.session, n.parts, n.project, n.email, n.bound, n.actor, n.address, n.details
-      from ${unnest(tx, rows, {
-        id: ['text', () => crypto.randomUUID()],
-        session: 'text',
-        parts: 'json',
-        project: 'text',
-        email: 'text',
-        bound: 'boolean',
-        actor: 'text',
-        address: 'text',
-        details: 'json',
-      })}`
+    await insert(tx, orgId, 'telemetry_inbox', rows, {
+      id: ['text', () => crypto.randomUUID()],
+      session_id: 'text',
+      parts: 'json',
+      project: 'text',
+      user_email: 'text',
+      is_bound: 'boolean',
+      actor_id: 'text',
+      ip_address: 'text',
+      entry: 'json',
+    })
   })
 }
 
