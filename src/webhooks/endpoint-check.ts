@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { type FieldProblem, validationError } from '../base/errors.ts'
+import { type FieldProblem, fieldError } from '../base/errors.ts'
 import { type Egress, hostOf, refusalOf } from './http/egress.ts'
 import { lookUp, type Resolve } from './http/resolve.ts'
 import { type EndpointChangeBody, MAX_DESCRIPTION_LENGTH, type NewEndpointBody } from './model.ts'
@@ -89,6 +89,5 @@ export async function checkHost(url: string, egress: Egress, resolve: Resolve, f
   // checkUrl has checked the address already
   if (isIP(host) !== 0) return
   const addresses = await lookUp(egress, resolve, host, LOOKUP_MS)
-  if ('problem' in addresses && addresses.problem === 'refused')
-    throw validationError({ field, message: refusalOf() })
+  if ('problem' in addresses && addresses.problem === 'refused') throw fieldError(field, refusalOf())
 }

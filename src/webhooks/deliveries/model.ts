@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { closed, component, nullable, optional, Timestamp } from '../../analysis/records/fields.ts'
-import { oneOf, Page, PageOf, PerPage, UtcDateFrom, UtcDateTo } from '../../http/query.ts'
+import { choiceOf, oneOf, Paged, PageOf, UtcDateFrom, UtcDateTo } from '../../http/query.ts'
 import { EVENT_NAMES, TEST_EVENT } from '../outbox/catalogue.ts'
 
 const STATUSES = ['pending', 'pending_retry', 'success', 'failed', 'cancelled'] as const
@@ -10,12 +10,9 @@ const MEANING_OF_STATUS =
   'pending: to be sent; pending_retry: failed, and sent again later; failed: given up; cancelled: its endpoint is gone'
 
 export const DeliveryListQuery = Type.Object({
-  page: Page,
-  per_page: PerPage,
-  status: Type.Optional(oneOf(STATUSES, { description: 'Only deliveries in this state' })),
-  event: Type.Optional(
-    oneOf([...EVENT_NAMES, TEST_EVENT.name], { description: 'Only deliveries of this event' }),
-  ),
+  ...Paged,
+  status: choiceOf(STATUSES, 'Only deliveries in this state'),
+  event: choiceOf([...EVENT_NAMES, TEST_EVENT.name], 'Only deliveries of this event'),
   date_from: UtcDateFrom,
   date_to: UtcDateTo,
 })
@@ -74,9 +71,7 @@ export type DeliveryDetail = Static<typeof DeliveryDetail>
 
 export const TestBody = closed(
   {
-    event: Type.Optional(
-      oneOf(EVENT_NAMES, { description: "Send this event's example instead of `webhook.test`" }),
-    ),
+    event: choiceOf(EVENT_NAMES, "Send this event's example instead of `webhook.test`"),
   },
   { title: 'WebhookTest', examples: [{}] },
 )

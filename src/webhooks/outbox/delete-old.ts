@@ -1,6 +1,7 @@
 import { inBatches, sumOf } from '../../base/batches.ts'
 import { orderedIdFloor } from '../../base/ids.ts'
 import type { ISql, Sql } from '../../database/client.ts'
+import { deleteFrom } from '../../database/rows.ts'
 import { updateCounts } from './events.ts'
 
 // Deletes deliveries that finished long ago.
@@ -23,7 +24,8 @@ export async function deleteOldDeliveries(sql: Sql, before: Date): Promise<numbe
   )
   for (const orgId of new Set(endpoints.map((endpoint) => endpoint.org_id))) {
     await inBatches(BATCH, () => deleteEvents(sql, orgId, before))
-    await deleteEmptyCounts(sql, orgId, before)
+    const isEmpty = sql`and t.deliveries = 0 and t.day <= ${before}::timestamptz::date`
+    await deleteFrom(sql, orgId, 'webhook_delivery_counts', isEmpty)
   }
   return deleted
 }
@@ -82,12 +84,4 @@ async function deleteEvents(sql: ISql, orgId: string, before: Date): Promise<num
     where e.org_id = ${orgId}
       and e.id = o.id`
   return count
-}
-
-async function deleteEmptyCounts(sql: ISql, orgId: string, before: Date): Promise<void> {
-  await sql`
-    delete from webhook_delivery_counts c
-    where c.org_id = ${orgId}
-      and c.deliveries = 0
-      and c.day <= ${before}::timestamptz::date`
 }
