@@ -1,14 +1,14 @@
 import { spawn } from 'node:child_process'
-import { programWords } from './program-words.ts'
+
+/** The words that start this program: the executable, from source Bun with the entry point. */
+export const programWords = (): [string, ...string[]] =>
+  Bun.isStandaloneExecutable ? [process.execPath] : [process.execPath, Bun.main]
 
 /** Runs a command of this program in a process of its own, which delays nothing here. `failure` is its error, or null. */
 export function runSelf(
   args: readonly string[],
   options: { env: Record<string, string | undefined>; timeout?: number },
-): {
-  ended: Promise<{ code: number; stdout: string; failure: string | null }>
-  kill(signal: NodeJS.Signals): void
-} {
+) {
   const child = Bun.spawn([...programWords(), ...args], {
     ...options,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -21,7 +21,7 @@ export function runSelf(
     const failure = last.replace(/^error: /, '') || `${args[0]} ended with ${child.signalCode ?? code}`
     return { code, stdout, failure }
   }
-  return { ended: end(), kill: (signal) => child.kill(signal) }
+  return { ended: end(), kill: (signal: NodeJS.Signals) => child.kill(signal) }
 }
 
 /** Starts a command of this program that goes on when this process and its session have ended. */

@@ -15,7 +15,7 @@ import { NOT_SIGNED_IN } from '../client/server.ts'
 import { deleteBudgets, deleteState } from '../client/state-files.ts'
 import type { Args, Context } from '../command/context.ts'
 import { printMessage, printResult } from '../command/output.ts'
-import { programWords } from '../command/program-words.ts'
+import { programWords } from '../command/run-self.ts'
 import { AGENTS, type HookedAgent } from './agents.ts'
 import { addHook, checkSettings, findHook, groupOf, type Hook, removeHooks } from './settings-hook.ts'
 
