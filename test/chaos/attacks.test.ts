@@ -12,7 +12,7 @@ import {
 } from '../support/attacks.ts'
 import { PROGRAM } from '../support/cli.ts'
 import { newDataFolder } from '../support/data-folder.ts'
-import { killInstances, makeTenant, startInstance, type Tenant } from '../support/webhook-load.ts'
+import { killInstances, makeOrg, type Org, startInstance } from '../support/webhook-load.ts'
 
 // One organization sends requests that cost as much as they can; the other one's reads must not notice. The limits are wide:
 // without the intake thread each of these attacks stops the API for seconds.
@@ -37,14 +37,14 @@ const settings = {
   RATE_LIMITS: '1000000,1000000,1000000',
   DATA_DIR: join(scratch.path, 'data'),
 }
-let attacker: Tenant
-let other: Tenant
+let attacker: Org
+let other: Org
 let server: Awaited<ReturnType<typeof startInstance>>
 beforeAll(async () => {
   await newDataFolder(settings.DATA_DIR)
   server = await startInstance(COMMAND, settings)
-  attacker = await makeTenant(COMMAND, settings)
-  other = await makeTenant(COMMAND, settings)
+  attacker = await makeOrg(COMMAND, settings)
+  other = await makeOrg(COMMAND, settings)
 }, 180_000)
 afterAll(async () => {
   await killInstances()

@@ -18,7 +18,7 @@ import {
   type Instance,
   killInstances,
   LEASE_MS,
-  makeTenant,
+  makeOrg,
   SETTINGS,
   startInstance,
   startLoad,
@@ -198,20 +198,20 @@ describe.skipIf(!built)('deliveries of the executable', () => {
       await newDataFolder(env.DATA_DIR)
       const receiver = await startReceiver(answersSoon)
       let instance: Instance = await startInstance(program, env)
-      const tenant = await makeTenant(program, env)
-      await addEndpointByApi(instance.url, tenant, receiver.url)
+      const org = await makeOrg(program, env)
+      await addEndpointByApi(instance.url, org, receiver.url)
       const target = () => {
         const found = attachEmbedded(env.DATA_DIR)
         if (found === undefined) throw new Error('the database is not running')
         return found
       }
-      const load = startLoad(tenant, () => [instance.url], receiver)
-      const rounds = await killRounds(receiver, target, tenant.orgId, async () => {
+      const load = startLoad(org, () => [instance.url], receiver)
+      const rounds = await killRounds(receiver, target, org.orgId, async () => {
         await instance.end('SIGKILL')
         instance = await startInstance(program, env)
       })
       await load.stop()
-      await checkRun('one instance', target(), tenant.orgId, receiver, load.acknowledged, rounds)
+      await checkRun('one instance', target(), org.orgId, receiver, load.acknowledged, rounds)
       expect(await command(program, env, 'doctor')).toMatchObject({ ok: true })
       expect(await instance.end()).toBe(0)
       receiver.close()
@@ -232,13 +232,13 @@ describe.skipIf(!built)('deliveries of the executable', () => {
       const receiver = await startReceiver(answersSoon)
       const instances: Instance[] = []
       for (const each of envs) instances.push(await startInstance(program, each))
-      const tenant = await makeTenant(program, env)
-      await addEndpointByApi(instances[0]?.url ?? '', tenant, receiver.url)
-      const load = startLoad(tenant, () => instances.map(({ url }) => url), receiver)
+      const org = await makeOrg(program, env)
+      await addEndpointByApi(instances[0]?.url ?? '', org, receiver.url)
+      const load = startLoad(org, () => instances.map(({ url }) => url), receiver)
       const rounds = await killRounds(
         receiver,
         () => target,
-        tenant.orgId,
+        org.orgId,
         async (round) => {
           const index = round % 2
           await instances[index]?.end('SIGKILL')
@@ -246,7 +246,7 @@ describe.skipIf(!built)('deliveries of the executable', () => {
         },
       )
       await load.stop()
-      await checkRun('two instances', target, tenant.orgId, receiver, load.acknowledged, rounds)
+      await checkRun('two instances', target, org.orgId, receiver, load.acknowledged, rounds)
       expect(await command(program, env, 'doctor')).toMatchObject({ ok: true })
       for (const instance of instances) expect(await instance.end()).toBe(0)
       receiver.close()
@@ -265,8 +265,8 @@ describe.skipIf(!built)('deliveries of the executable', () => {
       const receiver = await startReceiver(answersSoon)
       let victim = await start('default-0')
       let survivor = await start('default-1')
-      const tenant = await makeTenant(program, { ...DEFAULTS, DATABASE_URL, DATA_DIR: home })
-      await addEndpointByApi(victim.url, tenant, receiver.url)
+      const org = await makeOrg(program, { ...DEFAULTS, DATABASE_URL, DATA_DIR: home })
+      await addEndpointByApi(victim.url, org, receiver.url)
       const acknowledged = new Set<string>()
       const silencesMs: number[] = []
       for (let round = 0; round < KILLS; round += 1) {
@@ -274,7 +274,7 @@ describe.skipIf(!built)('deliveries of the executable', () => {
         survivor.signal('SIGSTOP')
         const silenceMs = await silenceAfter(
           receiver,
-          (count) => syncSessions(victim.url, tenant, count),
+          (count) => syncSessions(victim.url, org, count),
           acknowledged,
           async () => {
             survivor.signal('SIGCONT')
@@ -285,7 +285,7 @@ describe.skipIf(!built)('deliveries of the executable', () => {
         victim = survivor
         survivor = await start(`default-${round % 2}`)
       }
-      await checkSilences('one of two, defaults', target, tenant.orgId, receiver, acknowledged, silencesMs)
+      await checkSilences('one of two, defaults', target, org.orgId, receiver, acknowledged, silencesMs)
       for (const instance of [victim, survivor]) expect(await instance.end()).toBe(0)
       receiver.close()
       await database.drop()
@@ -300,14 +300,14 @@ describe.skipIf(!built)('deliveries of the executable', () => {
       await newDataFolder(env.DATA_DIR)
       const receiver = await startReceiver(answersSoon)
       let instance = await startInstance(program, env)
-      const tenant = await makeTenant(program, env)
-      await addEndpointByApi(instance.url, tenant, receiver.url)
+      const org = await makeOrg(program, env)
+      await addEndpointByApi(instance.url, org, receiver.url)
       const acknowledged = new Set<string>()
       const silencesMs: number[] = []
       for (let round = 0; round < KILLS; round += 1) {
         const silenceMs = await silenceAfter(
           receiver,
-          (count) => syncSessions(instance.url, tenant, count),
+          (count) => syncSessions(instance.url, org, count),
           acknowledged,
           async () => {
             await instance.end('SIGKILL')
@@ -318,7 +318,7 @@ describe.skipIf(!built)('deliveries of the executable', () => {
       }
       const target = attachEmbedded(env.DATA_DIR)
       if (target === undefined) throw new Error('the database is not running')
-      await checkSilences('the only one, defaults', target, tenant.orgId, receiver, acknowledged, silencesMs)
+      await checkSilences('the only one, defaults', target, org.orgId, receiver, acknowledged, silencesMs)
       expect(await instance.end()).toBe(0)
       receiver.close()
     },

@@ -11,7 +11,7 @@ import {
   type Instance,
   killInstances,
   type Load,
-  makeTenant,
+  makeOrg,
   SETTINGS,
   startInstance,
   startLoad,
@@ -27,7 +27,7 @@ if (!isSkipped && !restart) {
   process.stderr.write('skipping the restart of a node: TEST_CITUS_RESTART has the command for it\n')
 }
 /** Organizations: with four shards both workers have some of them. */
-const TENANTS = 4
+const ORGS = 4
 const DONE_MS = 90_000
 
 const ended: (() => unknown)[] = []
@@ -58,10 +58,10 @@ async function running(): Promise<Running> {
   const instances = await Promise.all([start(), start()])
   const addresses = () => instances.filter((instance) => instance.exitCode() === null).map(({ url }) => url)
   const loads: Load[] = []
-  for (let made = 0; made < TENANTS; made += 1) {
-    const tenant = await makeTenant(PROGRAM, env)
-    await addEndpointByApi(instances[0]?.url ?? '', tenant, receiver.url)
-    loads.push(startLoad(tenant, addresses, receiver))
+  for (let made = 0; made < ORGS; made += 1) {
+    const org = await makeOrg(PROGRAM, env)
+    await addEndpointByApi(instances[0]?.url ?? '', org, receiver.url)
+    loads.push(startLoad(org, addresses, receiver))
   }
   return { database, receiver, instances, loads, start }
 }

@@ -4,7 +4,7 @@ import { connect } from '../../src/database/client.ts'
 import { distribute } from '../../src/database/distribute.ts'
 import { createSchema, MIGRATIONS, migrate } from '../../src/database/migrate.ts'
 import { WITHOUT_PROJECT } from '../../src/database/rollups.ts'
-import { bodyOf, client, tenant, testApp } from '../support/api.ts'
+import { bodyOf, client, newOrg, testApp } from '../support/api.ts'
 import { scratchFolder } from '../support/at-end.ts'
 import { run, runJson, serving } from '../support/cli.ts'
 import { emptyDatabase, silent, type TestDatabase, testDatabase } from '../support/postgres.ts'
@@ -95,7 +95,7 @@ describe.skipIf(isSkipped)('migrate --citus', () => {
     // the nodes come later, as where one PostgreSQL was enough: what was made before is unknown to them
     await migrate(database.sql, silent)
     const app = testApp(database.sql)
-    const owners = await Promise.all(Array.from({ length: 6 }, () => tenant(database.sql)))
+    const owners = await Promise.all(Array.from({ length: 6 }, () => newOrg(database.sql)))
     const paths = ['/v1/sessions', '/v1/quality', '/v1/cost', '/v1/security', '/v1/audit/log', '/v1/team']
     const answers = async () => {
       const all: unknown[] = []

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createKey } from '../../src/accounts/keys/queries.ts'
-import { client, jsonInit, jsonPost, tenant } from '../support/api.ts'
+import { client, jsonInit, jsonPost, newOrg } from '../support/api.ts'
 import { memberRecord, pullRecord, sessionRecord } from '../support/records.ts'
 import { findBrowser, type Page } from './browser.ts'
 import { quoted, SETTLED, type Shown, show } from './shown.ts'
@@ -135,7 +135,7 @@ describe.skipIf(program === null)('the overview', () => {
   }, 180_000)
 
   test('says what has happened since the last look of this browser', async () => {
-    const { key } = await tenant(shown.db.sql, { scopes: ['read', 'write'] })
+    const { key } = await newOrg(shown.db.sql, { scopes: ['read', 'write'] })
     await send([sessionOf('seen', 1, 'docs', 4)], key)
     await visit('#/', key)
     expect(await page.evaluate<boolean>(`document.querySelector('.soft') === null`)).toBe(true)
@@ -152,7 +152,7 @@ describe.skipIf(program === null)('the overview', () => {
   }, 180_000)
 
   test('says that past months have moved where there is data of before, until somebody has read it', async () => {
-    const { key, orgId } = await tenant(shown.db.sql, { scopes: ['read', 'write'] })
+    const { key, orgId } = await newOrg(shown.db.sql, { scopes: ['read', 'write'] })
     await send([sessionOf('moved', 1, 'docs', 4)], key)
     const notice = () => page.evaluate<boolean>(`document.body.innerText.includes('Past months have moved')`)
     await visit('#/', key)
@@ -181,7 +181,7 @@ describe.skipIf(program === null)('Quality', () => {
 
 describe.skipIf(program === null)('tokens without a known price', () => {
   test('are those of the same days on both pages, and each model has a line for a price', async () => {
-    const { key } = await tenant(shown.db.sql, { scopes: ['read', 'write'] })
+    const { key } = await newOrg(shown.db.sql, { scopes: ['read', 'write'] })
     const used = (input: number) => ({ input, output: 0, cache_read: 0, cache_creation: 0 })
     const unpriced = (id: string, days: number, model: string, input: number) =>
       sessionOf(id, days, 'lab', 0, { estimated_cost: undefined, model, tokens: used(input) })
@@ -232,7 +232,7 @@ describe.skipIf(program === null)('tokens without a known price', () => {
 test.skipIf(program === null)(
   'a machine that has stopped sending is the first, and marked',
   async () => {
-    const { key, orgId } = await tenant(shown.db.sql, { scopes: ['read', 'write'] })
+    const { key, orgId } = await newOrg(shown.db.sql, { scopes: ['read', 'write'] })
     for (const machine of ['laptop', 'desktop']) {
       const records = [memberRecord('ada'), sessionOf(machine, 7, 'checkout', 1)]
       const sent = await client(shown.app, key)(
@@ -311,7 +311,7 @@ describe.skipIf(program === null)('findings', () => {
   }, 180_000)
 
   test('are not said to be none where nothing was looked at', async () => {
-    const { key } = await tenant(shown.db.sql, { scopes: ['read', 'write'] })
+    const { key } = await newOrg(shown.db.sql, { scopes: ['read', 'write'] })
     await visit('#/', key)
     // this machine is the server's: the program may be that of a clone, in whose folder the command works
     expect(await texts('.connect pre')).toEqual([

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { demoBudgets, demoMembers } from '../../src/server/seed/demo-team.ts'
 import { generateWork } from '../../src/server/seed/demo-work.ts'
-import { client, type Tenant, tenant, testApp } from '../support/api.ts'
+import { client, newOrg, type Org, testApp } from '../support/api.ts'
 import { memberRecord, sessionRecord } from '../support/records.ts'
 import { findBrowser, type Page } from './browser.ts'
 import { SETTLED, type Shown, show } from './shown.ts'
@@ -40,11 +40,11 @@ const LONG = 'm'.repeat(200)
 
 let shown: Shown
 let page: Page
-let full: Tenant
-let empty: Tenant
-let hostile: Tenant
+let full: Org
+let empty: Org
+let hostile: Org
 
-const send = (owner: Tenant, records: object[]) => shown.send(records, owner.key)
+const send = (owner: Org, records: object[]) => shown.send(records, owner.key)
 
 const hostileSession = (nth: number) =>
   sessionRecord(`sess_hostile${nth}`, {
@@ -67,8 +67,8 @@ beforeAll(async () => {
   shown = await show(program, scopes, (db) => testApp(db.sql, { writes: db.pool(4) }))
   page = shown.page
   full = shown.acme
-  empty = await tenant(shown.db.sql, { scopes })
-  hostile = await tenant(shown.db.sql, { scopes })
+  empty = await newOrg(shown.db.sql, { scopes })
+  hostile = await newOrg(shown.db.sql, { scopes })
   const now = new Date()
   const { sessions, commits, pullRequests } = generateWork({ days: 90, seed: 5, now })
   // this key makes neither an owner nor an admin
@@ -94,7 +94,7 @@ afterAll(() => shown?.close())
 
 let visits = 0
 /** Signs in as the organization and goes to the page; resolves when nothing is loading any more. */
-async function visit(owner: Tenant, fragment: string): Promise<void> {
+async function visit(owner: Org, fragment: string): Promise<void> {
   // any page of the server has its storage
   const isThere = await page.evaluate<boolean>(`location.origin === ${JSON.stringify(shown.server.url)}`)
   if (!isThere) await page.open(`${shown.server.url}/live`)
@@ -258,7 +258,7 @@ describe.skipIf(program === null)('the dashboard in Chromium', () => {
   }, 180_000)
 
   test('figures of members that were not read are not shown as none', async () => {
-    const crowd = await tenant(shown.db.sql, { scopes: ['read', 'write'] })
+    const crowd = await newOrg(shown.db.sql, { scopes: ['read', 'write'] })
     const created_at = new Date(Date.now() - 86_400_000).toISOString()
     const member = (name: string) => memberRecord(name, { display_name: name, joined_at: created_at })
     const session = (id: string, user_email: string, estimated_cost: number) =>
@@ -373,7 +373,7 @@ describe.skipIf(program === null)('the dashboard in Chromium', () => {
   }, 180_000)
 
   test('a turn of tokens without a price has an unknown cost, one without tokens has none', async () => {
-    const own = await tenant(shown.db.sql, { scopes: ['read', 'write'] })
+    const own = await newOrg(shown.db.sql, { scopes: ['read', 'write'] })
     const tokens = { input: 10, output: 20 }
     const turn_records = [
       { role: 'user' },

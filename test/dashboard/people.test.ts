@@ -6,7 +6,7 @@ import { addMonths, dayOf } from '../../src/base/dates.ts'
 import { formatMonth } from '../../src/dashboard/client/format.ts'
 import { type HttpServer, listen } from '../../src/http/listen.ts'
 import { addPerson, invite, PASSWORD, post } from '../features/sign-in/people.ts'
-import { client, jsonPost, tenant, testApp } from '../support/api.ts'
+import { client, jsonPost, newOrg, testApp } from '../support/api.ts'
 import { eventually } from '../support/cli.ts'
 import { silent, type TestDatabase, testDatabase } from '../support/postgres.ts'
 import { sessionRecord } from '../support/records.ts'
@@ -32,7 +32,7 @@ beforeAll(async () => {
   server = listen(app, { host: '127.0.0.1', port: 0 }, silent)
   browser = await startBrowser(program)
   page = await browser.newPage()
-  ;({ orgId } = await tenant(db.sql, { plan: 'cloud_team' }))
+  ;({ orgId } = await newOrg(db.sql, { plan: 'cloud_team' }))
   ;({ id: ownerId } = await addPerson(db.sql, orgId, 'ada@example.com', 'owner'))
 })
 afterAll(async () => {

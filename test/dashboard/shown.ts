@@ -1,7 +1,7 @@
 import { expect } from 'bun:test'
 import { type HttpServer, listen } from '../../src/http/listen.ts'
 import type { App } from '../../src/server/app.ts'
-import { client, jsonPost, type Tenant, tenant, testApp } from '../support/api.ts'
+import { client, jsonPost, newOrg, type Org, testApp } from '../support/api.ts'
 import { silent, type TestDatabase, testDatabase } from '../support/postgres.ts'
 import { type Browser, type Page, startBrowser } from './browser.ts'
 
@@ -14,7 +14,7 @@ export interface Shown {
   browser: Browser
   page: Page
   /** The organization whose key `send` and `visit` have. */
-  acme: Tenant
+  acme: Org
   send(records: readonly object[], key?: string): Promise<void>
   /** Goes to a page with a key; resolves when nothing is loading any more. */
   visit(fragment: string, key?: string): Promise<void>
@@ -35,7 +35,7 @@ export async function show(
   const db = await testDatabase()
   const app = appOf(db)
   const server = listen(app, { host: '127.0.0.1', port: 0 }, silent)
-  const acme = await tenant(db.sql, { scopes })
+  const acme = await newOrg(db.sql, { scopes })
   const browser = await startBrowser(program)
   const page = await browser.newPage()
   return {

@@ -3,7 +3,7 @@ import { findDiffering } from '../../src/database/derived-tables.ts'
 import { SESSION_ROLLUPS } from '../../src/features/sessions/rollup.ts'
 import { USAGE_TABLES } from '../../src/features/usage/check.ts'
 import { checkRollups } from '../../src/server/doctor/checks.ts'
-import { tenant, testApp } from '../support/api.ts'
+import { newOrg, testApp } from '../support/api.ts'
 import { findDifferences, testsDatabase } from '../support/postgres.ts'
 
 // Several organizations in one statement, each against its own data.
@@ -15,7 +15,7 @@ const ids: string[] = []
 beforeAll(async () => {
   const app = testApp(database.sql)
   for (let index = 0; index < ORGANIZATIONS; index++) {
-    const { orgId, key } = await tenant(database.sql)
+    const { orgId, key } = await newOrg(database.sql)
     ids.push(orgId)
     const records = Array.from({ length: index + 1 }, (_none, session) => ({
       type: 'session',

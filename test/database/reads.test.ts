@@ -1,18 +1,18 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { SCOPES } from '../../src/accounts/keys/scopes.ts'
 import { createRegistry } from '../../src/base/metrics/registry.ts'
-import { client, type Tenant, tenant, testApp } from '../support/api.ts'
+import { client, newOrg, type Org, testApp } from '../support/api.ts'
 import { eventually } from '../support/cli.ts'
 import { testsDatabase } from '../support/postgres.ts'
 
 // Each read has a connection of its organization's half, whatever route or tool it is for.
 
 const database = await testsDatabase()
-let held: Tenant
-let other: Tenant
+let held: Org
+let other: Org
 const all = { scopes: [...SCOPES] }
 beforeAll(async () => {
-  ;[held, other] = await Promise.all([tenant(database.sql, all), tenant(database.sql, all)])
+  ;[held, other] = await Promise.all([newOrg(database.sql, all), newOrg(database.sql, all)])
 })
 
 type Ask = ReturnType<typeof client>

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { findStanding } from '../../src/accounts/people/visibility-queries.ts'
 import { leaseRequests } from '../../src/http/rate-windows.ts'
-import { client, jsonPost, tenant, testApp } from '../support/api.ts'
+import { client, jsonPost, newOrg, testApp } from '../support/api.ts'
 import { testsDatabase } from '../support/postgres.ts'
 import { memberRecord } from '../support/records.ts'
 import { asOrganization, asOwner, hasRowSecurity } from '../support/rls.ts'
@@ -9,8 +9,8 @@ import { asOrganization, asOwner, hasRowSecurity } from '../support/rls.ts'
 // The row level security by which all tests of the API find statements that read another organization's rows.
 
 const database = await testsDatabase()
-const own = await tenant(database.sql)
-const other = await tenant(database.sql)
+const own = await newOrg(database.sql)
+const other = await newOrg(database.sql)
 const records = [
   { type: 'session', id: 'sess_1', project_name: 'web', created_at: '2026-11-15T00:00:00Z' },
   memberRecord('ada'),

@@ -3,7 +3,7 @@ import type { Sql } from '../../src/database/client.ts'
 import { COMMITS_AT_A_TIME } from '../../src/features/commits/write.ts'
 import { createGate } from '../../src/http/queues/gate.ts'
 import { createIntake } from '../../src/server/intake/intake.ts'
-import { type Tenant, tenant, testApp } from '../support/api.ts'
+import { newOrg, type Org, testApp } from '../support/api.ts'
 import { explainedPool } from '../support/explained.ts'
 import { namesOf, storeWebhook } from '../support/isolation/records.ts'
 import { pathsOf, readRoutes } from '../support/isolation/routes.ts'
@@ -144,7 +144,7 @@ const asked = (sql: Sql) => {
   }
 }
 
-async function sync(sql: Sql, { key }: Tenant, records: readonly object[]): Promise<void> {
+async function sync(sql: Sql, { key }: Org, records: readonly object[]): Promise<void> {
   const response = await asked(sql).ask('/v1/sync', key, {
     method: 'POST',
     body: JSON.stringify({ records }),
@@ -154,7 +154,7 @@ async function sync(sql: Sql, { key }: Tenant, records: readonly object[]): Prom
 
 /** The work of all statements of a new organization: its first records, the same again changed, and every read. */
 async function workOf(database: TestDatabase, size: number): Promise<Map<string, number>> {
-  const owner = await tenant(database.sql, { plan: 'cloud_enterprise' })
+  const owner = await newOrg(database.sql, { plan: 'cloud_enterprise' })
   const names = {
     ...namesOf('new'),
     session: 'sess_1',
@@ -185,7 +185,7 @@ async function workOf(database: TestDatabase, size: number): Promise<Map<string,
 async function pagesOf(size: number): Promise<Map<string, number>> {
   const database = await plainDatabase()
   const writes = await explainedPool(database, false)
-  await sync(writes.sql, await tenant(database.sql), recordsOf(size))
+  await sync(writes.sql, await newOrg(database.sql), recordsOf(size))
   await writes.sql.end()
   await database.drop()
   return writes.pages
@@ -200,7 +200,7 @@ function fasterThan(small: ReadonlyMap<string, number>, large: ReadonlyMap<strin
 
 test('no statement does work that grows faster than a new organization', async () => {
   const database = await plainDatabase()
-  await sync(database.sql, await tenant(database.sql), recordsOf(SMALL * TIMES * 2))
+  await sync(database.sql, await newOrg(database.sql), recordsOf(SMALL * TIMES * 2))
   await database.sql`analyze`
   const small = await workOf(database, SMALL)
   const large = await workOf(database, SMALL * TIMES)

@@ -16,7 +16,7 @@ import { getHeatmap } from '../../src/features/security/heatmap-queries.ts'
 import { getSecurity } from '../../src/features/security/queries.ts'
 import { seed } from '../../src/server/seed/seed.ts'
 import { writeRecords } from '../../src/server/sync/write.ts'
-import { tenant } from '../support/api.ts'
+import { newOrg } from '../support/api.ts'
 import { plainDatabase, testsDatabase } from '../support/postgres.ts'
 import { pullRecord } from '../support/records.ts'
 
@@ -40,8 +40,8 @@ const FULLEST_DAY = 2 * (AMOUNTS.sessions / DAYS)
 
 const database = await testsDatabase(plainDatabase)
 const { sql } = database
-const { orgId } = await tenant(sql)
-const other = await tenant(sql)
+const { orgId } = await newOrg(sql)
+const other = await newOrg(sql)
 const slug = await slugOf(sql)
 await fill(sql, orgId, 1)
 await fill(sql, other.orgId, 2)

@@ -11,7 +11,7 @@ import { listNames } from '../../src/features/sessions/name-queries.ts'
 import { getSession, listSessions } from '../../src/features/sessions/queries.ts'
 import { seed } from '../../src/server/seed/seed.ts'
 import { writeRecords } from '../../src/server/sync/write.ts'
-import { tenant } from '../support/api.ts'
+import { newOrg } from '../support/api.ts'
 import { plainDatabase, testsDatabase } from '../support/postgres.ts'
 
 // No query of these routes reads more sessions than its page and one day of them, whatever plan PostgreSQL makes.
@@ -26,8 +26,8 @@ const MONTH = { date_from: '2026-10-25', date_to: '2026-11-08' }
 
 const database = await testsDatabase(plainDatabase)
 const { sql } = database
-const { orgId } = await tenant(sql)
-const other = await tenant(sql)
+const { orgId } = await newOrg(sql)
+const other = await newOrg(sql)
 const plan = { sessions: SESSIONS, projects: 3, days: 60, seed: 1, today: '2026-11-15' }
 const deps = { sql, now: () => NOW, pricer: async () => loadPricer({}), storeContent: false }
 await seed(deps, orgId, plan)
@@ -231,7 +231,7 @@ test('a breakdown of one member reads the sums of that member', async () => {
 
 test('a breakdown by branch reads the branches of its page, however many there are', async () => {
   const branches = 5_000
-  const { orgId: other } = await tenant(database.sql)
+  const { orgId: other } = await newOrg(database.sql)
   await database.sql`
     insert into branch_rollups (
       org_id, project, branch, sessions, turns, input, output, cache_read, cache_creation, unpriced_tokens, cost_other

@@ -5,7 +5,7 @@ import { getHistory, listDeliveries } from '../../src/webhooks/deliveries/histor
 import type { DeliveryListQuery } from '../../src/webhooks/deliveries/model.ts'
 import { countUndelivered } from '../../src/webhooks/outbox/redeliver.ts'
 import { getEndpoint, listEndpoints } from '../../src/webhooks/queries.ts'
-import { tenant } from '../support/api.ts'
+import { newOrg } from '../support/api.ts'
 import { plainDatabase, testsDatabase } from '../support/postgres.ts'
 import { addEndpoint, countsOf } from '../support/webhook-rows.ts'
 
@@ -23,8 +23,8 @@ const LAST = DELIVERIES / PAGE
 
 const database = await testsDatabase(plainDatabase)
 const { sql } = database
-const { orgId } = await tenant(sql)
-const other = await tenant(sql)
+const { orgId } = await newOrg(sql)
+const other = await newOrg(sql)
 const endpoint = await addEndpoint(sql, orgId)
 for (const [owner, id] of [
   [orgId, endpoint],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { bodyOf, client, jsonPost, repeatingClient, tenant, testApp } from '../support/api.ts'
+import { bodyOf, client, jsonPost, newOrg, repeatingClient, testApp } from '../support/api.ts'
 import { changeOf, v1Routes } from '../support/isolation/routes.ts'
 import { testsDatabase } from '../support/postgres.ts'
 import { sessionRecord } from '../support/records.ts'
@@ -20,7 +20,7 @@ const log = {
 }
 const ask = repeatingClient(
   testApp(db.sql, { log, config: { rateLimits: plenty } }),
-  (await tenant(db.sql)).key,
+  (await newOrg(db.sql)).key,
 )
 
 const CODES: Record<number, string> = { 400: 'VALIDATION_ERROR', 404: 'NOT_FOUND', 414: 'VALIDATION_ERROR' }
@@ -232,7 +232,7 @@ describe('ids', () => {
     const app = testApp(db.sql, {
       config: { rateLimits: { cloud_pro: 1e6, cloud_team: 1e6, cloud_enterprise: 1e6 } },
     })
-    const { key } = await tenant(db.sql, { scopes: ['read', 'write', 'webhooks', 'admin'] })
+    const { key } = await newOrg(db.sql, { scopes: ['read', 'write', 'webhooks', 'admin'] })
     const broken = client(app, key)
     const routes = v1Routes(app).filter(({ path }) => path.includes(':'))
     expect(routes.length).toBeGreaterThan(15)
@@ -250,7 +250,7 @@ describe('ids', () => {
   })
 
   test('of another organization, of nobody and of a wrong form are answered alike', async () => {
-    const mine = await tenant(db.sql)
+    const mine = await newOrg(db.sql)
     const owner = client(testApp(db.sql), mine.key)
     const record = sessionRecord('sess_theirs', { project_name: 'p' })
     const sent = await owner('/v1/sync', jsonPost({ records: [record] }))
@@ -305,7 +305,7 @@ describe('records', () => {
   test('times are dates, or dates and times of UTC without an offset', async () => {
     const times = ['2026-01-01', '2026-01-01T10:00', '2026-01-01 10:00:01.5', '2026-01-01T10:00+02:00']
     const app = testApp(db.sql)
-    const own = client(app, (await tenant(db.sql)).key)
+    const own = client(app, (await newOrg(db.sql)).key)
     const records = times.map((created_at, index) => ({ ...session, id: `sess_${index}`, created_at }))
     expect((await own('/v1/sync', post(records))).status).toBe(200)
     const page = await bodyOf(await own('/v1/sessions?order=asc'))

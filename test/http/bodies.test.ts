@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { readBody } from '../../src/http/body.ts'
 import { createGate } from '../../src/http/queues/gate.ts'
-import { bodyOf, client, tenant, testApp } from '../support/api.ts'
+import { bodyOf, client, newOrg, testApp } from '../support/api.ts'
 import { testsDatabase } from '../support/postgres.ts'
 
 const MIB = 1024 * 1024
@@ -14,7 +14,7 @@ const ask = client(
     gate: createGate({ waitMs: 120_000 }),
     config: { rateLimits: { cloud_pro: 1e6, cloud_team: 1e6, cloud_enterprise: 1e6 } },
   }),
-  (await tenant(db.sql)).key,
+  (await newOrg(db.sql)).key,
 )
 
 type Body = string | Uint8Array<ArrayBuffer> | ReadableStream

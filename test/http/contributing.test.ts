@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Api } from '../../src/http/api.ts'
-import { tenant } from '../support/api.ts'
+import { newOrg } from '../support/api.ts'
 import { testsFolder } from '../support/at-end.ts'
 import { testsDatabase } from '../support/postgres.ts'
 import { smallApp } from './small-app.ts'
@@ -27,7 +27,7 @@ test('the list of CONTRIBUTING.md has a filter, pages and CSV', async () => {
   }
   const { historyRoutes } = await import(join(folder.path, 'features/history/routes.ts'))
   const app = smallApp(database.sql, (api: Api) => historyRoutes({ api }))
-  const { orgId, key } = await tenant(database.sql, { scopes: ['team:read'] })
+  const { orgId, key } = await newOrg(database.sql, { scopes: ['team:read'] })
   for (const [project, sha, time] of [
     ['web', 'a1', '2026-11-01T10:00:00Z'],
     ['web', 'a2', '2026-11-02T10:00:00Z'],

@@ -4,7 +4,7 @@ import { Elysia } from 'elysia'
 import { ApiError } from '../../src/base/errors.ts'
 import { createLog } from '../../src/base/log.ts'
 import { connect } from '../../src/database/client.ts'
-import { bodyOf, client, jsonPost, tenant, testApp } from '../support/api.ts'
+import { bodyOf, client, jsonPost, newOrg, testApp } from '../support/api.ts'
 import { testsDatabase } from '../support/postgres.ts'
 import { smallApp } from './small-app.ts'
 
@@ -15,7 +15,7 @@ test('with the database away every route is 503, with the limit’s headers, and
     { url: 'postgres://nobody@localhost/none?host=/nonexistent' },
     { max: 1, applicationName: 'test' },
   )
-  const ask = client(testApp(sql), (await tenant(db.sql)).key)
+  const ask = client(testApp(sql), (await newOrg(db.sql)).key)
   const json = { 'content-type': 'application/json' }
   for (const [path, init] of [
     ['/v1/sessions', {}],

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { loadPricer } from '../../src/analysis/scoring/prices.ts'
 import { type HttpServer, listen } from '../../src/http/listen.ts'
 import type { App } from '../../src/server/app.ts'
-import { client, jsonPost, type Tenant, tenant, testApp } from '../support/api.ts'
+import { client, jsonPost, newOrg, type Org, testApp } from '../support/api.ts'
 import { namesOf, recordsOf, storeWebhook } from '../support/isolation/records.ts'
 import { silent, type TestDatabase, testDatabase } from '../support/postgres.ts'
 
@@ -52,7 +52,7 @@ const OWN = Array.from({ length: 40 }, (_, n) => {
 let db: TestDatabase
 let server: HttpServer
 let app: App
-let own: Tenant
+let own: Org
 let operations: Operation[]
 
 beforeAll(async () => {
@@ -61,7 +61,7 @@ beforeAll(async () => {
     pricer: loadPricer,
     config: { rateLimits: PLENTY, webhookMaxEndpoints: 100_000 },
   })
-  own = await tenant(db.sql, { scopes: ['read', 'write', 'audit:write', 'webhooks', 'admin'] })
+  own = await newOrg(db.sql, { scopes: ['read', 'write', 'audit:write', 'webhooks', 'admin'] })
   const synced = await client(app, own.key)('/v1/sync', jsonPost({ records: recordsOf(names) }))
   expect(synced.status).toBe(200)
   for (const { webhook } of OWN) await storeWebhook(db.sql, own.orgId, webhook)

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { createKey } from '../../src/accounts/keys/queries.ts'
 import { SCOPES } from '../../src/accounts/keys/scopes.ts'
 import { updateOrganization } from '../../src/features/organization/queries.ts'
-import { client, repeatingClient, type Tenant, tenant, testApp } from '../support/api.ts'
+import { client, newOrg, type Org, repeatingClient, testApp } from '../support/api.ts'
 import { namesOf, recordsOf, storeWebhook } from '../support/isolation/records.ts'
 import {
   changeOf,
@@ -30,9 +30,9 @@ const ALL = ['read', 'write', 'audit:write', 'webhooks', 'admin']
 const NARROW = SCOPES.filter((scope) => scope !== 'read' && scope !== 'team:read')
 
 interface Hiding {
-  owner: Tenant
+  owner: Org
   /** May do everything but see members. */
-  narrow: Tenant
+  narrow: Org
   /** Bound to the member. */
   boundId: string
 }
@@ -51,7 +51,7 @@ const named = (records: ReturnType<typeof recordsOf>) =>
 /** An organization that hides its members, with one of each kind of record. */
 async function hidingOrganization(): Promise<Hiding> {
   const { sql } = database
-  const owner = await tenant(sql, { scopes: ALL })
+  const owner = await newOrg(sql, { scopes: ALL })
   const stored = await client(app, owner.key)('/v1/sync', {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'x-machine': 'laptop' },

@@ -2,12 +2,12 @@ import { describe, expect, test } from 'bun:test'
 import { createLog } from '../../src/base/log.ts'
 import { VERSION } from '../../src/base/version.ts'
 import { connect } from '../../src/database/client.ts'
-import { bodyOf, client, tenant, testApp } from '../support/api.ts'
+import { bodyOf, client, newOrg, testApp } from '../support/api.ts'
 import { testsDatabase } from '../support/postgres.ts'
 
 const db = await testsDatabase()
 
-const asker = async (options = {}) => client(testApp(db.sql), (await tenant(db.sql, options)).key)
+const asker = async (options = {}) => client(testApp(db.sql), (await newOrg(db.sql, options)).key)
 
 test('no route has Elysia parse cookies, which it does when a hook gives the context to a function', () => {
   const composed = testApp(db.sql).routes.map((route) => [route.path, route.compile().toString()] as const)
@@ -219,7 +219,7 @@ test('a key in the query is no key, and in no line of the log', async () => {
   const app = testApp(db.sql, {
     log: createLog('debug', 'json', (text) => lines.push(...text.trim().split('\n'))),
   })
-  const { key } = await tenant(db.sql)
+  const { key } = await newOrg(db.sql)
   for (const name of ['key', 'api_key', 'access_token', 'token', 'Authorization']) {
     const answer = await client(app)(`/v1/sessions?${name}=${key}`)
     expect([name, answer.status]).toEqual([name, 401])
@@ -277,7 +277,7 @@ describe('unknown paths and methods', () => {
     expect((await nobody('/v1/sessions?page=0')).status).toBe(401)
     expect((await nobody('/v1/sessions/sess_1')).status).toBe(401)
     expect((await nobody('/v1/sync', { method: 'POST', body: '{' })).status).toBe(401)
-    const narrow = client(app, (await tenant(db.sql, { scopes: ['team:read'] })).key)
+    const narrow = client(app, (await newOrg(db.sql, { scopes: ['team:read'] })).key)
     expect((await narrow('/v1/sessions?page=0')).status).toBe(403)
     expect((await narrow('/v1/sessions/sess_1')).status).toBe(403)
   })
@@ -330,7 +330,7 @@ test('each request is logged with its id, organization and key, and without its 
   const app = testApp(db.sql, {
     log: createLog('info', 'json', (text) => lines.push(...text.trim().split('\n'))),
   })
-  const { key, keyId, orgId } = await tenant(db.sql)
+  const { key, keyId, orgId } = await newOrg(db.sql)
   const answer = await client(app, key)('/v1/cost?project=private')
   await client(app)('/v1/cost', { method: 'OPTIONS' })
   app.flushAccessLog()

@@ -5,7 +5,7 @@ import { inOrganization } from '../../src/database/org-lock.ts'
 import { badgeChange } from '../../src/features/badges/settings.ts'
 import { replaceBadgeToken, updateOrganization } from '../../src/features/organization/queries.ts'
 import type { App } from '../../src/server/app.ts'
-import { client, jsonInit, type Tenant, tenant, testApp } from '../support/api.ts'
+import { client, jsonInit, newOrg, type Org, testApp } from '../support/api.ts'
 import { changesOf, type Names, namesOf, recordsOf, storeWebhook } from '../support/isolation/records.ts'
 import {
   BADGE_PARAMETERS,
@@ -45,7 +45,7 @@ const RANDOM = namesOf('uuuu', { day: '2025-11-13', micros: '654321', pr: '7002'
 
 /** An instance that remembers nothing; each leases a part of the minute's requests anew. */
 const freshApp = (): App => testApp(database.sql, { now: () => NOW, config: { rateLimits: PLENTY } })
-const post = ({ key }: Tenant, records: unknown[]) =>
+const post = ({ key }: Org, records: unknown[]) =>
   client(app, key)('/v1/sync', jsonInit('POST', { records }, { 'x-machine': 'laptop' }))
 
 /** The service's own audit entries have random ids, in which a word may occur; budgets have those of a hash of what they are of. */
@@ -66,7 +66,7 @@ async function answerOf(answer: Response, words: string[] = []): Promise<string>
 }
 
 /** Returns the organization's answers to every read, asked for as `pathsOf` says. */
-async function allAnswers({ key, keyId }: Tenant, names: Names, asking: App, asked = pathsOf) {
+async function allAnswers({ key, keyId }: Org, names: Names, asking: App, asked = pathsOf) {
   const ask = client(asking, key)
   const answers = new Map<string, Response>()
   for (const route of readRoutes(app)) {
@@ -76,7 +76,7 @@ async function allAnswers({ key, keyId }: Tenant, names: Names, asking: App, ask
 }
 
 /** The same as texts. */
-async function allTexts(own: Tenant, names: Names): Promise<Map<string, string>> {
+async function allTexts(own: Org, names: Names): Promise<Map<string, string>> {
   const texts = new Map<string, string>()
   for (const [path, answer] of await allAnswers(own, names, freshApp()))
     texts.set(path, await answerOf(answer))
@@ -84,13 +84,13 @@ async function allTexts(own: Tenant, names: Names): Promise<Map<string, string>>
 }
 
 /** All that the organization has, plainly asked for below /v1, of the instance that all others ask too. */
-const everything = (own: Tenant, names: Names) =>
+const everything = (own: Org, names: Names) =>
   allAnswers(own, names, app, (route) =>
     route.path.startsWith('/v1/') ? [pathOf(route, undefined, '', names, own.keyId)] : [],
   )
 
 /** Every row of the organization, in every table. */
-async function rowsOf({ orgId }: Tenant): Promise<Record<string, string>> {
+async function rowsOf({ orgId }: Org): Promise<Record<string, string>> {
   const { sql } = database
   const tables = await sql<{ name: string }[]>`
     select table_name as name from information_schema.columns
@@ -118,8 +118,8 @@ const changeBadges = async (slug: string, options: Record<string, string>) => {
 }
 
 const database = await testsDatabase(plainDatabase)
-const mine = await tenant(database.sql, { scopes: SCOPES })
-const theirs = await tenant(database.sql, { scopes: SCOPES })
+const mine = await newOrg(database.sql, { scopes: SCOPES })
+const theirs = await newOrg(database.sql, { scopes: SCOPES })
 const app = freshApp()
 expect(await (await post(mine, recordsOf(MINE))).json()).toMatchObject({ created: 17 })
 await storeWebhook(database.sql, mine.orgId, MINE)
@@ -238,7 +238,7 @@ describe('a value of another organization is answered as one that nobody has', (
       const rows = await rowsOf(theirs)
       const answers = []
       for (const names of [THEIRS, nobodys]) {
-        const own = await tenant(database.sql, { scopes: SCOPES })
+        const own = await newOrg(database.sql, { scopes: SCOPES })
         const named = { ...OWN, [field]: names[field] }
         const written = await post(own, recordsOf(named))
         const given = [names.at, `"pr_number":${names.pr}`, names === THEIRS ? 'tttt' : 'uuuu']
@@ -290,10 +290,10 @@ describe('badges', () => {
 
 test('requests of one organization are not counted for another', async () => {
   const app = testApp(database.sql, { windowClock: () => NOW })
-  const remaining = async ({ key }: Tenant) =>
+  const remaining = async ({ key }: Org) =>
     Number((await client(app, key)('/v1/team')).headers.get('x-ratelimit-remaining'))
-  const one = await tenant(database.sql)
-  const two = await tenant(database.sql)
+  const one = await newOrg(database.sql)
+  const two = await newOrg(database.sql)
   const first = await remaining(one)
   for (let count = 0; count < 200; count += 1) await remaining(two)
   expect(await remaining(one)).toBe(first - 1)

@@ -12,7 +12,7 @@ import {
 } from '../../src/accounts/organizations/queries.ts'
 import { createKeyCache } from '../../src/accounts/people/callers.ts'
 import { updateOrganization } from '../../src/features/organization/queries.ts'
-import { bodyOf, client, jsonPost, tenant, testApp } from '../support/api.ts'
+import { bodyOf, client, jsonPost, newOrg, testApp } from '../support/api.ts'
 import { testsDatabase } from '../support/postgres.ts'
 
 const db = await testsDatabase()
@@ -93,7 +93,7 @@ describe('organizations', () => {
 
 describe('API keys', () => {
   test('are shown once, listed without their secret, and revoked', async () => {
-    const { orgId } = await tenant(db.sql)
+    const { orgId } = await newOrg(db.sql)
     const made = await createKey(db.sql, orgId, {
       name: 'ci',
       scopes: ['write', 'read', 'read'],
@@ -130,12 +130,12 @@ describe('API keys', () => {
   })
 
   test('every scope can be given', async () => {
-    const { orgId } = await tenant(db.sql)
+    const { orgId } = await newOrg(db.sql)
     expect((await createKey(db.sql, orgId, { name: 'all', scopes: SCOPES })).scopes).toEqual([...SCOPES])
   })
 
   test('use is noted, and at most once a minute', async () => {
-    const { key, keyId, orgId } = await tenant(db.sql)
+    const { key, keyId, orgId } = await newOrg(db.sql)
     const ask = client(testApp(db.sql), key)
     await ask('/v1/cost')
     // The note is written behind the answer: a question on the same connections comes after it or sees it at once.
@@ -163,7 +163,7 @@ describe('the cache of keys', () => {
   }
 
   test('asks once for all who wait', async () => {
-    const { keyId } = await tenant(db.sql)
+    const { keyId } = await newOrg(db.sql)
     const { find, asked } = counting()
     const found = await Promise.all([
       find(keyId),
@@ -179,7 +179,7 @@ describe('the cache of keys', () => {
   })
 
   test('a revoked key is found no longer than 0.8 s', async () => {
-    const { keyId } = await tenant(db.sql)
+    const { keyId } = await newOrg(db.sql)
     const { find, pass } = counting()
     expect(await find(keyId)).toBeDefined()
     await revokeKey(db.sql, keyId)
@@ -190,7 +190,7 @@ describe('the cache of keys', () => {
   })
 
   test('a key expires while it is cached', async () => {
-    const { orgId } = await tenant(db.sql)
+    const { orgId } = await newOrg(db.sql)
     const expires = new Date(Date.now() + 60_000).toISOString()
     const { id } = await createKey(db.sql, orgId, { name: 'short', scopes: ['read'], expires })
     const { find, pass } = counting()
@@ -222,7 +222,7 @@ describe('the cache of keys', () => {
 
 describe('over HTTP', () => {
   test('a revoked key is refused at once by who revoked it, and writes nothing by any instance', async () => {
-    const { key, orgId } = await tenant(db.sql)
+    const { key, orgId } = await newOrg(db.sql)
     const { key: admin } = await createKey(db.sql, orgId, { name: 'admin', scopes: ['admin', 'write'] })
     const keyClock = () => 0
     const [here, there] = [testApp(db.sql, { keyClock }), testApp(db.sql, { keyClock })]
@@ -243,7 +243,7 @@ describe('over HTTP', () => {
   })
 
   test('a revoked key is refused by every instance within a second', async () => {
-    const { key, keyId } = await tenant(db.sql)
+    const { key, keyId } = await newOrg(db.sql)
     let nowMs = 0
     const keyClock = () => nowMs
     const instances = [1, 2].map(() => client(testApp(db.sql, { keyClock }), key))
@@ -254,7 +254,7 @@ describe('over HTTP', () => {
   })
 
   test('all that is wrong with a key is answered alike', async () => {
-    const { key, orgId } = await tenant(db.sql)
+    const { key, orgId } = await newOrg(db.sql)
     const expired = await createKey(db.sql, orgId, { name: 'old', scopes: ['read'], expires: '2099-01-01' })
     await db.sql`update api_keys set expires_at = '2020-01-01' where id = ${expired.id}`
     const revoked = await createKey(db.sql, orgId, { name: 'gone', scopes: ['read'] })
@@ -298,7 +298,7 @@ describe('over HTTP', () => {
 
   test('a missing scope is named; read stands for all of them', async () => {
     const app = testApp(db.sql)
-    const narrow = await tenant(db.sql, { scopes: ['cost:read'] })
+    const narrow = await newOrg(db.sql, { scopes: ['cost:read'] })
     const ask = client(app, narrow.key)
     expect((await ask('/v1/cost')).status).toBe(200)
     for (const [path, scope] of [
@@ -310,7 +310,7 @@ describe('over HTTP', () => {
       expect(answer.status).toBe(403)
       expect(await bodyOf(answer)).toMatchObject({ code: 'FORBIDDEN', error: expect.stringContaining(scope) })
     }
-    const wide = client(app, (await tenant(db.sql, { scopes: ['read'] })).key)
+    const wide = client(app, (await newOrg(db.sql, { scopes: ['read'] })).key)
     for (const path of ['/v1/sessions', '/v1/quality', '/v1/quality/trend', '/v1/cost', '/v1/cost/trend']) {
       expect((await wide(path)).status).toBe(200)
     }

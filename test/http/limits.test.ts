@@ -5,7 +5,7 @@ import { updateOrganization } from '../../src/features/organization/queries.ts'
 import { clientOf, createAddressLimiter } from '../../src/http/address-limit.ts'
 import { createLimiter, type Decision } from '../../src/http/rate-limit.ts'
 import { leaseRequests } from '../../src/http/rate-windows.ts'
-import { bodyOf, client, limitOf, tenant, testApp } from '../support/api.ts'
+import { bodyOf, client, limitOf, newOrg, testApp } from '../support/api.ts'
 import { testsDatabase } from '../support/postgres.ts'
 
 const db = await testsDatabase()
@@ -24,7 +24,7 @@ describe('over HTTP', () => {
   test('the limit counts down to 429, for all keys of the organization, and starts anew with the minute', async () => {
     const clock = frozen()
     const app = testApp(db.sql, { windowClock: clock.now })
-    const { key, orgId } = await tenant(db.sql, { plan: 'cloud_pro' })
+    const { key, orgId } = await newOrg(db.sql, { plan: 'cloud_pro' })
     const other = await createKey(db.sql, orgId, { name: 'other', scopes: ['read'] })
     const asks = [client(app, key), client(app, other.key)]
     for (let n = 1; n <= 100; n++) {
@@ -51,7 +51,7 @@ describe('over HTTP', () => {
   test('every kind of answer counts and carries the headers, but a preflight is not counted', async () => {
     const clock = frozen()
     const app = testApp(db.sql, { windowClock: clock.now })
-    const { key } = await tenant(db.sql, { plan: 'cloud_team', scopes: ['sessions:read', 'write'] })
+    const { key } = await newOrg(db.sql, { plan: 'cloud_team', scopes: ['sessions:read', 'write'] })
     const ask = client(app, key)
     const etag = (await ask('/v1/sessions')).headers.get('etag') ?? ''
     const json = { 'content-type': 'application/json' }
@@ -95,7 +95,7 @@ describe('over HTTP', () => {
     async (path) => {
       const clock = frozen()
       const app = testApp(db.sql, { windowClock: clock.now })
-      const { key } = await tenant(db.sql, { plan: 'cloud_pro' })
+      const { key } = await newOrg(db.sql, { plan: 'cloud_pro' })
       const ask = client(app, key)
       const sync = () =>
         ask(path, {
@@ -130,7 +130,7 @@ describe('over HTTP', () => {
       keyClock: () => nowMs,
       config: { rateLimits: { cloud_pro: 3, cloud_team: 6, cloud_enterprise: 9 } },
     })
-    const { key, slug } = await tenant(db.sql, { plan: 'cloud_pro' })
+    const { key, slug } = await newOrg(db.sql, { plan: 'cloud_pro' })
     const ask = client(app, key)
     const drain = async () => {
       let served = 0
@@ -175,7 +175,7 @@ describe('over HTTP', () => {
       expect(limitOf(answer)).toEqual({ limit: 600, remaining: 0, reset: clock.reset })
     }
     expect((await ask('/v1/nothing', from('192.0.2.1', unknown))).status).toBe(404)
-    const { key } = await tenant(db.sql)
+    const { key } = await newOrg(db.sql)
     expect((await client(app, key)('/v1/cost', from('192.0.2.1'))).status).toBe(200)
     expect((await ask('/v1/cost', from('192.0.2.2', unknown))).status).toBe(401)
     clock.pass(48_000)
@@ -197,7 +197,7 @@ describe('instances on one database', () => {
     [4, 7],
     [4, 1],
   ])('%i of them together never admit more than %i', async (count, limit) => {
-    const { orgId } = await tenant(db.sql)
+    const { orgId } = await newOrg(db.sql)
     const clock = frozen()
     const limiters = Array.from({ length: count }, () => limiterAt(clock.now))
     for (let minute = 0; minute < 2; minute++) {
@@ -213,7 +213,7 @@ describe('instances on one database', () => {
   })
 
   test('one after the other, what one has leased and not spent is all that the others miss', async () => {
-    const { orgId } = await tenant(db.sql)
+    const { orgId } = await newOrg(db.sql)
     const clock = frozen()
     const [a, b] = [limiterAt(clock.now), limiterAt(clock.now)]
     await a.take(orgId, 100)
@@ -226,7 +226,7 @@ describe('instances on one database', () => {
   })
 
   test('an exhausted minute is answered from memory', async () => {
-    const { orgId } = await tenant(db.sql)
+    const { orgId } = await newOrg(db.sql)
     const clock = frozen()
     let leases = 0
     const limiter = createLimiter({
@@ -244,7 +244,7 @@ describe('instances on one database', () => {
   })
 
   test('a lease asked for before the end of a minute is not spent after it', async () => {
-    const { orgId } = await tenant(db.sql)
+    const { orgId } = await newOrg(db.sql)
     const clock = frozen()
     const limiter = limiterAt(clock.now)
     await limiter.take(orgId, 100)
@@ -254,7 +254,7 @@ describe('instances on one database', () => {
   })
 
   test('a statement late by a minute counts in the row’s minute, a clock set back starts anew', async () => {
-    const { orgId } = await tenant(db.sql)
+    const { orgId } = await newOrg(db.sql)
     const at = (text: string) => new Date(`2026-03-01T${text}Z`)
     await leaseRequests(db.sql, orgId, 'read', 10, at('10:01:00'))
     const late = await leaseRequests(db.sql, orgId, 'read', 10, at('10:00:59'))
@@ -264,7 +264,7 @@ describe('instances on one database', () => {
   })
 
   test('the minute is that of the database’s clock', async () => {
-    const { orgId } = await tenant(db.sql)
+    const { orgId } = await newOrg(db.sql)
     const [row] = await db.sql`select extract(epoch from clock_timestamp())::float8 * 1000 as now`
     const lease = await leaseRequests(db.sql, orgId, 'read', 1, null)
     expect(Math.abs(lease.nowMs - row?.now)).toBeLessThan(60_000)

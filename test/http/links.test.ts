@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { linkOf } from '../../src/http/answers.ts'
-import { client, jsonPost, repeatingClient, tenant, testApp } from '../support/api.ts'
+import { client, jsonPost, newOrg, repeatingClient, testApp } from '../support/api.ts'
 import { namesOf, storeWebhook } from '../support/isolation/records.ts'
 import { testsDatabase } from '../support/postgres.ts'
 import { sessionRecord } from '../support/records.ts'
@@ -11,7 +11,7 @@ const SESSIONS = 7
 const names = namesOf('linked')
 const db = await testsDatabase()
 
-const own = await tenant(db.sql, { scopes: ['read', 'write', 'webhooks'] })
+const own = await newOrg(db.sql, { scopes: ['read', 'write', 'webhooks'] })
 const ask = repeatingClient(testApp(db.sql), own.key)
 const records = Array.from({ length: SESSIONS }, (_, n) =>
   sessionRecord(`sess_${n}`, {
@@ -72,7 +72,7 @@ test.each([
 })
 
 test('the last page moves with the list, also in a response from memory', async () => {
-  const other = await tenant(db.sql)
+  const other = await newOrg(db.sql)
   const asked = client(testApp(db.sql, { config: { cacheBytes: 1e7 } }), other.key)
   const lastPages: (string | undefined)[] = []
   for (let n = 0; n < 3; n += 1) {
@@ -94,7 +94,7 @@ test('what is no page, and what failed, has none', async () => {
 })
 
 test('the report of the audit log goes on by its cursor', async () => {
-  const other = await tenant(db.sql)
+  const other = await newOrg(db.sql)
   await db.sql`
     insert into audit_log (org_id, id, action, user_id, details, ip_address, created_at)
     select ${other.orgId}, 'log_' || n, 'a.done', 'u', '{}', '', now() - n * interval '1 second'

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'bun:test'
-import { bodyOf, client, jsonInit, tenant, testApp } from '../support/api.ts'
+import { bodyOf, client, jsonInit, newOrg, testApp } from '../support/api.ts'
 import { testsDatabase } from '../support/postgres.ts'
 
 // A bad request is explained in the same words for query, body and record: "must be …", "is required", "is not a
 // known field". Forms are shown by an example, and all problems of the query, else of the body, are named at once, up to 20.
 
 const db = await testsDatabase()
-const { key } = await tenant(db.sql, { scopes: ['read', 'write', 'audit:write', 'webhooks'] })
+const { key } = await newOrg(db.sql, { scopes: ['read', 'write', 'audit:write', 'webhooks'] })
 const ask = client(testApp(db.sql), key)
 
 /** Returns the problems by field; the error's text has to say the same. */
@@ -48,7 +48,7 @@ test('of a query', async () => {
 })
 
 test.each(['soon', '%ff'])('of the path %s, and not of the query beside it', async (month) => {
-  const { key } = await tenant(db.sql, { scopes: ['admin'] })
+  const { key } = await newOrg(db.sql, { scopes: ['admin'] })
   const init = { method: 'PUT', headers: { 'content-type': 'application/json' }, body: '{' }
   const response = await client(testApp(db.sql), key)(`/v1/budgets/${month}?project=a&project=b`, init)
   const { details } = await bodyOf(response)
@@ -59,7 +59,7 @@ test.each(['soon', '%ff'])('of the path %s, and not of the query beside it', asy
 })
 
 test('of a query, and not of the body beside it', async () => {
-  const { key } = await tenant(db.sql, { scopes: ['admin'] })
+  const { key } = await newOrg(db.sql, { scopes: ['admin'] })
   const problems = { project: 'must be given once', member: 'must not be given beside another scope' }
   for (const body of ['{', '{"limit":"5"}', '{"limit":5}']) {
     const init = { method: 'PUT', headers: { 'content-type': 'application/json' }, body }

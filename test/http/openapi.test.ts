@@ -6,7 +6,7 @@ import { loadPricer } from '../../src/analysis/scoring/prices.ts'
 import { connect } from '../../src/database/client.ts'
 import { createComponents } from '../../src/http/openapi/schema.ts'
 import { EVENT_NAMES } from '../../src/webhooks/outbox/catalogue.ts'
-import { client, jsonPost, tenant, testApp } from '../support/api.ts'
+import { client, jsonPost, newOrg, testApp } from '../support/api.ts'
 import { namesOf, storeWebhook } from '../support/isolation/records.ts'
 import { testsDatabase } from '../support/postgres.ts'
 import { memberRecord, sessionRecord } from '../support/records.ts'
@@ -81,7 +81,7 @@ const operations = Object.entries(document.paths).flatMap(([path, item]) =>
     .filter(([method]) => method !== 'servers')
     .map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
 )
-const own = await tenant(db.sql, { scopes: ['read', 'write', 'audit:write', 'webhooks', 'admin'] })
+const own = await newOrg(db.sql, { scopes: ['read', 'write', 'audit:write', 'webhooks', 'admin'] })
 const key = own.key
 const answer = await client(app, key)('/v1/sync', jsonPost({ records: SAMPLE }))
 expect(answer.status).toBe(200)
@@ -383,13 +383,13 @@ describe('answers are as documented', () => {
   })
 
   test('to callers without a key, without the scope, beyond the limit, and with long URLs', async () => {
-    const narrow = client(app, (await tenant(db.sql, { scopes: ['webhooks'], plan: 'cloud_pro' })).key)
+    const narrow = client(app, (await newOrg(db.sql, { scopes: ['webhooks'], plan: 'cloud_pro' })).key)
     const limits = { cloud_pro: 1, cloud_team: 1, cloud_enterprise: 1 }
     const limited = make({
       config: { rateLimits: limits },
       windowClock: () => new Date('2026-11-15T12:00:00Z'),
     })
-    const tired = client(limited, (await tenant(db.sql)).key)
+    const tired = client(limited, (await newOrg(db.sql)).key)
     await tired('/v1/quality')
     await tired('/v1/sync', { method: 'POST' })
     // a minute has 60 requests of an address without a key

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { client, tenant, testApp } from '../support/api.ts'
+import { client, newOrg, testApp } from '../support/api.ts'
 import { changeOf, type Route, v1Routes } from '../support/isolation/routes.ts'
 import { testsDatabase } from '../support/postgres.ts'
 
@@ -65,7 +65,7 @@ test('3. the limit', async () => {
   const windowClock = () => new Date('2026-11-15T12:00:00Z')
   const tired = testApp(db.sql, { config: { rateLimits: ONE }, windowClock })
   for (const scopes of NARROW) {
-    const { key } = await tenant(db.sql, { scopes, plan: 'cloud_pro' })
+    const { key } = await newOrg(db.sql, { scopes, plan: 'cloud_pro' })
     const ask = client(tired, key)
     await ask('/v1/whoami')
     await ask('/v1/sync', { method: 'POST' })
@@ -76,7 +76,7 @@ test('3. the limit', async () => {
 })
 
 test('4. the scope', async () => {
-  const narrow = await Promise.all(NARROW.map((scopes) => tenant(db.sql, { scopes })))
+  const narrow = await Promise.all(NARROW.map((scopes) => newOrg(db.sql, { scopes })))
   for (const route of routes.filter(({ hooks }) => hooks.needs !== 'any key')) {
     const refused = []
     for (const { key } of narrow) refused.push(await statusOf(client(app, key), route))
@@ -85,7 +85,7 @@ test('4. the scope', async () => {
 })
 
 test('4. the plan', async () => {
-  const { key } = await tenant(db.sql, { scopes: EVERYTHING, plan: 'cloud_pro' })
+  const { key } = await newOrg(db.sql, { scopes: EVERYTHING, plan: 'cloud_pro' })
   const ofWebhooks = routes.filter(({ hooks }) => hooks.needs === 'webhooks')
   expect(ofWebhooks.map(({ path }) => path)).toEqual(
     routes.map(({ path }) => path).filter((path) => path.startsWith('/v1/webhooks')),
@@ -95,7 +95,7 @@ test('4. the plan', async () => {
 })
 
 test('5. the query and the body', async () => {
-  const ask = client(app, (await tenant(db.sql, { scopes: EVERYTHING })).key)
+  const ask = client(app, (await newOrg(db.sql, { scopes: EVERYTHING })).key)
   for (const route of routes) {
     const { method, path, hooks } = route
     const headers = { 'content-type': 'application/json' }
@@ -111,7 +111,7 @@ test('5. the query and the body', async () => {
 })
 
 test('6. whether it exists', async () => {
-  const ask = client(app, (await tenant(db.sql, { scopes: EVERYTHING })).key)
+  const ask = client(app, (await newOrg(db.sql, { scopes: EVERYTHING })).key)
   // a limit is set for any month
   const named = routes.filter(({ method, path }) => path.includes(':') && method !== 'PUT')
   expect(named.length).toBeGreaterThan(15)

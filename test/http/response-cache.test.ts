@@ -8,7 +8,7 @@ import { readQuery } from '../../src/http/query.ts'
 import { csvSource } from '../../src/http/responses/csv.ts'
 import { cacheKeyOf } from '../../src/http/responses/response.ts'
 import { createResponseCache } from '../../src/http/responses/response-cache.ts'
-import { bodyOf, client, jsonPost, limitOf, type Tenant, tenant, testApp } from '../support/api.ts'
+import { bodyOf, client, jsonPost, limitOf, newOrg, type Org, testApp } from '../support/api.ts'
 import { eventually } from '../support/cli.ts'
 import { testsDatabase } from '../support/postgres.ts'
 
@@ -32,7 +32,7 @@ const CACHED = { config: { cacheBytes: 64 * 1024 * 1024 } }
 
 describe('the API with a cache', () => {
   const open = async (scopes?: string[]) => {
-    const own = await tenant(database.sql, scopes === undefined ? {} : { scopes })
+    const own = await newOrg(database.sql, scopes === undefined ? {} : { scopes })
     const app = testApp(database.sql, CACHED)
     return { own, app, ask: client(app, own.key) }
   }
@@ -118,9 +118,9 @@ describe('the API with a cache', () => {
     const { own, app, ask } = await open()
     await send(ask, session('secret-project'))
     expect(await (await ask('/v1/sessions')).text()).toContain('secret-project')
-    const other = await tenant(database.sql)
+    const other = await newOrg(database.sql)
     expect(await (await client(app, other.key)('/v1/sessions')).text()).not.toContain('secret-project')
-    const narrow = await tenantKey(own, ['quality:read'])
+    const narrow = await orgKey(own, ['quality:read'])
     expect((await client(app, narrow)('/v1/sessions')).status).toBe(403)
     await revokeKey(database.sql, own.keyId)
     const isRefused = (status: number) => status !== 200
@@ -128,7 +128,7 @@ describe('the API with a cache', () => {
   })
 
   test('requests answered from memory count, and are refused beyond the limit of the plan', async () => {
-    const own = await tenant(database.sql, { plan: 'cloud_pro' })
+    const own = await newOrg(database.sql, { plan: 'cloud_pro' })
     const at = new Date('2026-05-05T10:00:00Z')
     const app = testApp(database.sql, { ...CACHED, windowClock: () => at })
     const ask = client(app, own.key)
@@ -166,7 +166,7 @@ describe('the API with a cache', () => {
   })
 
   test('what any writer was told is in what any reader reads next, over three instances', async () => {
-    const own = await tenant(database.sql)
+    const own = await newOrg(database.sql)
     const rateLimits = { cloud_pro: 1e6, cloud_team: 1e6, cloud_enterprise: 1e6 }
     const config = { ...CACHED.config, rateLimits }
     const instances = Array.from({ length: 3 }, () => client(testApp(database.sql, { config }), own.key))
@@ -198,7 +198,7 @@ describe('the API with a cache', () => {
   })
 })
 
-async function tenantKey({ orgId }: Tenant, scopes: string[]): Promise<string> {
+async function orgKey({ orgId }: Org, scopes: string[]): Promise<string> {
   return (await createKey(database.sql, orgId, { name: 'narrow', scopes })).key
 }
 

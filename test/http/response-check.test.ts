@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { JsonText } from '../../src/base/json-text.ts'
 import { textOf } from '../../src/http/query.ts'
-import { tenant } from '../support/api.ts'
+import { newOrg } from '../support/api.ts'
 import { testsDatabase } from '../support/postgres.ts'
 import { smallApp } from './small-app.ts'
 
@@ -44,7 +44,7 @@ test.each([
   ['two', true, [500, 500, 500, 500]],
   ['two', false, [200, 200, 200, 201]],
 ] as const)('the count %p, checked: %p, is %p', async (count, isChecked, statuses) => {
-  const { key } = await tenant(database.sql)
+  const { key } = await newOrg(database.sql)
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
   const app = countingApp(count, isChecked)
   const ask = async (path: string, init: RequestInit = {}) =>

@@ -4,7 +4,7 @@ import { Elysia } from 'elysia'
 import { makeKey } from '../../src/accounts/keys/form.ts'
 import { OperatorError } from '../../src/base/errors.ts'
 import { listen } from '../../src/http/listen.ts'
-import { tenant, testApp } from '../support/api.ts'
+import { newOrg, testApp } from '../support/api.ts'
 import { atEnd } from '../support/at-end.ts'
 import { silent, testsDatabase } from '../support/postgres.ts'
 
@@ -15,7 +15,7 @@ const PLACE = { host: '127.0.0.1', port: 0 }
 const db = await testsDatabase()
 const server = listen(testApp(db.sql), PLACE, silent)
 atEnd(server.stop)
-const key = (await tenant(db.sql)).key
+const key = (await newOrg(db.sql)).key
 
 interface Connection {
   send(bytes: string | Uint8Array): void
@@ -146,7 +146,7 @@ describe('requests that clients rarely send', () => {
     ['a host that is none', 'HTTP/1.1\nHost: a/live?x'],
     ['a usual one', 'HTTP/1.1\nHost: a'],
   ])('the address of a client is known: %s', async (_name, end) => {
-    const { key, orgId } = await tenant(db.sql, { scopes: ['admin'] })
+    const { key, orgId } = await newOrg(db.sql, { scopes: ['admin'] })
     const head = `PATCH /v1/organization ${end}\nAuthorization: Bearer ${key}\nContent-Type: application/json`
     expect((await exchange(`${head}\nContent-Length: 12`, '{"name":"B"}')).status).toBe(200)
     const rows = await db.sql`

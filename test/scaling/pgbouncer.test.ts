@@ -11,7 +11,7 @@ import { freePort, type RunningProxy, startPgBouncer } from '../support/scaling/
 import {
   addEndpointByApi,
   killInstances,
-  makeTenant,
+  makeOrg,
   SETTINGS,
   startInstance,
   syncSessions,
@@ -53,13 +53,13 @@ describe.skipIf(!isThere)('behind PgBouncer in transaction mode', () => {
     const { database, env } = await pooledDatabase()
     const receiver = await startReceiver(204)
     ended.push(receiver.close)
-    const tenant = await makeTenant(PROGRAM, env)
+    const org = await makeOrg(PROGRAM, env)
     const instances = await Promise.all([startInstance(PROGRAM, env), startInstance(PROGRAM, env)])
     const [first, second] = instances
-    await addEndpointByApi(first.url, tenant, receiver.url)
+    await addEndpointByApi(first.url, org, receiver.url)
     for (let round = 0; round < 10; round += 1) {
       const instance = round % 2 === 0 ? first : second
-      await syncSessions(instance.url, tenant, 5)
+      await syncSessions(instance.url, org, 5)
     }
     await until(async () => {
       const [row] = await database.sql<
@@ -74,7 +74,7 @@ describe.skipIf(!isThere)('behind PgBouncer in transaction mode', () => {
       where d.status = 'success'`
     expect(row).toEqual({ done: 50, attempts: 1 })
     for (const { url } of instances) {
-      const answer = await fetch(`${url}/v1/sessions`, { headers: tenant.headers })
+      const answer = await fetch(`${url}/v1/sessions`, { headers: org.headers })
       const body = (await answer.json()) as { pagination: { total: number } }
       expect([answer.status, body.pagination.total]).toEqual([200, 50])
     }
@@ -96,14 +96,14 @@ describe.skipIf(!isThere)('behind PgBouncer in transaction mode', () => {
       ...{ ...SETTINGS, DATA_DIR: folder.path, ADMIN_PORT: String(freePort()) },
       DATABASE_URL: `postgres://postgres@127.0.0.1:${pooler.port}/postgres?prepare=false`,
     }
-    const tenant = await makeTenant(PROGRAM, env)
+    const org = await makeOrg(PROGRAM, env)
     const { url, log, end } = await startInstance(PROGRAM, env)
     const receiver = await startReceiver(204)
     ended.push(receiver.close)
-    await addEndpointByApi(url, tenant, receiver.url)
+    await addEndpointByApi(url, org, receiver.url)
     let isLoading = true
     const ask = (path: string, init: RequestInit = {}) =>
-      fetch(`${url}${path}`, { headers: tenant.headers, ...init }).then(
+      fetch(`${url}${path}`, { headers: org.headers, ...init }).then(
         (answer) => answer.text(),
         () => '',
       )
@@ -111,7 +111,7 @@ describe.skipIf(!isThere)('behind PgBouncer in transaction mode', () => {
       while (isLoading) await work()
     }
     const load = [
-      loop(() => syncSessions(url, tenant, 5)),
+      loop(() => syncSessions(url, org, 5)),
       loop(() => ask('/v1/sessions')),
       loop(() => ask('/v1/cost')),
       loop(() => ask('/v1/logs', { method: 'POST', body: '{"resourceLogs":[]}' })),
@@ -131,7 +131,7 @@ describe.skipIf(!isThere)('behind PgBouncer in transaction mode', () => {
     }
     isLoading = false
     await Promise.all(load)
-    expect(await syncSessions(url, tenant, 1)).toHaveLength(1)
+    expect(await syncSessions(url, org, 1)).toHaveLength(1)
     const metrics = await (await fetch(`http://127.0.0.1:${env.ADMIN_PORT}/metrics`)).text()
     expect(metrics).toContain('thread_restarts_total{thread="worker"} 0\n')
     expect(metrics).toContain('thread_restarts_total{thread="intake"} 0\n')

@@ -12,7 +12,7 @@ import {
   command,
   type Environment,
   killInstances,
-  makeTenant,
+  makeOrg,
   SETTINGS,
   startInstance,
   syncSessions,
@@ -76,14 +76,14 @@ test('an instance of the older program writes nothing from the migration on, say
   const env: Environment = { ...SETTINGS, DATABASE_URL: database.url, DATA_DIR: join(scratch.path, 'data') }
   const newer = await newerProgram()
   const old = await startInstance(PROGRAM, env)
-  const tenant = await makeTenant(PROGRAM, env)
+  const org = await makeOrg(PROGRAM, env)
   const receiver = await startReceiver(204)
-  await addEndpointByApi(old.url, tenant, receiver.url)
+  await addEndpointByApi(old.url, org, receiver.url)
   const slug = (await command(PROGRAM, env, 'org', 'list'))[0].slug
   const { url: link } = await command(
     ...[PROGRAM, env, 'owner', 'create', '--org', slug, '--email', 'ada@example.com', '--name', 'Ada'],
   )
-  const { headers } = tenant
+  const { headers } = org
   const post = (path: string, body: object, further = {}) =>
     fetch(`${old.url}${path}`, {
       method: 'POST',
@@ -100,7 +100,7 @@ test('an instance of the older program writes nothing from the migration on, say
   const acknowledged: string[] = []
   let isLoading = true
   const load = Array.from({ length: WRITERS }, async () => {
-    while (isLoading) acknowledged.push(...(await syncSessions(old.url, tenant, 3)))
+    while (isLoading) acknowledged.push(...(await syncSessions(old.url, org, 3)))
   })
   await eventually(
     async () => acknowledged.length,
@@ -133,7 +133,7 @@ test('an instance of the older program writes nothing from the migration on, say
   // the newer instance delivers
   // none: no answer within its time, on a machine with much else to do
   const ids = await eventually(
-    () => syncSessions(started.url, tenant, 5),
+    () => syncSessions(started.url, org, 5),
     ({ length }) => length === 5,
   )
   await eventually(

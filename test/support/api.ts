@@ -70,7 +70,7 @@ function withCallers(app: App, sql: Sql): App {
   })
 }
 
-export interface Tenant {
+export interface Org {
   orgId: string
   slug: string
   key: string
@@ -80,13 +80,13 @@ export interface Tenant {
 let made = 0
 
 /** An organization with a key. */
-export async function tenant(
+export async function newOrg(
   sql: Sql,
   {
     plan = 'cloud_enterprise',
     scopes = ['read', 'write', 'audit:write'],
   }: { plan?: Plan; scopes?: string[] } = {},
-): Promise<Tenant> {
+): Promise<Org> {
   made += 1
   const slug = `org-${made}`
   const { id: orgId } = await createOrganization(sql, { slug, name: slug, plan })

@@ -4,7 +4,7 @@ import { openBackup } from '../../src/database/backup/file-reader.ts'
 import { parseSignature, TRAILER_BYTES, trailerOf } from '../../src/database/backup/format.ts'
 import { restoreBackup } from '../../src/database/backup/restore.ts'
 import type { Sql } from '../../src/database/client.ts'
-import { client, jsonPost, type Tenant, testApp } from './api.ts'
+import { client, jsonPost, type Org, testApp } from './api.ts'
 import { type Names, recordsOf, storeWebhook } from './isolation/records.ts'
 import { pathsOf, readRoutes } from './isolation/routes.ts'
 import { silent } from './postgres.ts'
@@ -19,7 +19,7 @@ const appOf = (sql: Sql) => testApp(sql, { now: () => NOW, config: { rateLimits:
 const AWKWARD = 'tab\t, line\nfeed, \\., \\N, quote \' " and ü 🙂'
 
 /** Stores every kind of record and webhook data for the organization. */
-export async function fillOrganization(sql: Sql, { orgId }: Tenant, names: Names): Promise<void> {
+export async function fillOrganization(sql: Sql, { orgId }: Org, names: Names): Promise<void> {
   const { key } = await createKey(sql, orgId, { name: 'to fill', scopes: ['write', 'audit:write', 'admin'] })
   const [member, ...others] = recordsOf(names)
   const records = [{ ...member, type: 'member', display_name: AWKWARD }, ...others]
@@ -31,7 +31,7 @@ export async function fillOrganization(sql: Sql, { orgId }: Tenant, names: Names
 /** Status and body of every GET of the API, asked with every parameter, by path. */
 export async function allResponses(
   sql: Sql,
-  { key, keyId }: Tenant,
+  { key, keyId }: Org,
   names: Names,
 ): Promise<Map<string, string>> {
   const app = appOf(sql)

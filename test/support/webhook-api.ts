@@ -1,6 +1,6 @@
 import type { Config } from '../../src/config.ts'
 import type { App } from '../../src/server/app.ts'
-import { type Ask, type Tenant, tenant, testApp } from './api.ts'
+import { type Ask, newOrg, type Org, testApp } from './api.ts'
 import type { TestDatabase } from './postgres.ts'
 
 // Webhooks through the API, with receivers on this machine.
@@ -19,8 +19,8 @@ export const localApp = (db: TestDatabase, over: Parameters<typeof testApp>[1] =
   testApp(db.sql, { ...over, config: { ...LOCAL, ...over.config } })
 
 /** An organization whose key has the scope `webhooks`. */
-export const hooked = (db: TestDatabase): Promise<Tenant> =>
-  tenant(db.sql, { scopes: ['read', 'write', 'audit:write', 'webhooks'] })
+export const hooked = (db: TestDatabase): Promise<Org> =>
+  newOrg(db.sql, { scopes: ['read', 'write', 'audit:write', 'webhooks'] })
 
 /** Adds an endpoint; returns the body of the response. */
 export async function addHook(ask: Ask, url = 'https://hooks.example.com/in', over: object = {}) {

@@ -103,16 +103,16 @@ export async function command(program: readonly string[], env: Environment, ...a
   return JSON.parse(out)
 }
 
-export interface Tenant {
+export interface Org {
   orgId: string
   headers: Record<string, string>
 }
 
-let tenants = 0
+let orgs = 0
 /** Creates an organization and a key with all scopes that the load needs. */
-export async function makeTenant(program: readonly string[], env: Environment): Promise<Tenant> {
-  tenants += 1
-  const slug = `acme-${tenants}`
+export async function makeOrg(program: readonly string[], env: Environment): Promise<Org> {
+  orgs += 1
+  const slug = `acme-${orgs}`
   const { id } = await command(
     program,
     env,
@@ -141,7 +141,7 @@ export async function makeTenant(program: readonly string[], env: Environment): 
 }
 
 /** Registers `url` for `session.completed` by the API; returns the endpoint's id. */
-export async function addEndpointByApi(at: string, { headers }: Tenant, url: string): Promise<string> {
+export async function addEndpointByApi(at: string, { headers }: Org, url: string): Promise<string> {
   const answer = await fetch(`${at}/v1/webhooks`, {
     method: 'POST',
     headers,
@@ -153,7 +153,7 @@ export async function addEndpointByApi(at: string, { headers }: Tenant, url: str
 
 let sessions = 0
 /** Syncs `count` new sessions; returns their ids if the sync was acknowledged, else none. */
-export async function syncSessions(at: string, { headers }: Tenant, count: number): Promise<string[]> {
+export async function syncSessions(at: string, { headers }: Org, count: number): Promise<string[]> {
   const ids = Array.from({ length: count }, () => `sess_load${sessions++}`)
   const records = ids.map((id, index) => ({
     type: 'session',
@@ -186,7 +186,7 @@ const SESSIONS_PER_SYNC = 20
 const PAUSE_MS = 5
 
 /** Writers that sync new sessions to any of `addresses` until `stop`. They wait while the receiver is far behind. */
-export function startLoad(tenant: Tenant, addresses: () => readonly string[], receiver: Receiver): Load {
+export function startLoad(org: Org, addresses: () => readonly string[], receiver: Receiver): Load {
   const acknowledged = new Set<string>()
   const start = receiver.received.length
   let running = true
@@ -195,7 +195,7 @@ export function startLoad(tenant: Tenant, addresses: () => readonly string[], re
       const all = addresses()
       const at = all[Math.floor(Math.random() * all.length)]
       const isAhead = acknowledged.size - (receiver.received.length - start) > MAX_AHEAD
-      const ids = at === undefined || isAhead ? [] : await syncSessions(at, tenant, SESSIONS_PER_SYNC)
+      const ids = at === undefined || isAhead ? [] : await syncSessions(at, org, SESSIONS_PER_SYNC)
       for (const id of ids) acknowledged.add(id)
       if (ids.length === 0) await Bun.sleep(PAUSE_MS)
     }

@@ -10,7 +10,7 @@ import {
   TEST_EVENT,
 } from '../../src/webhooks/outbox/catalogue.ts'
 import { CHANNEL, emit, type NewEvent } from '../../src/webhooks/outbox/events.ts'
-import { client, jsonPost, type Tenant, tenant, testApp } from '../support/api.ts'
+import { client, jsonPost, newOrg, type Org, testApp } from '../support/api.ts'
 import { testsDatabase } from '../support/postgres.ts'
 import { asOrganization } from '../support/rls.ts'
 import { citusUrls } from '../support/scaling/citus.ts'
@@ -42,16 +42,16 @@ async function listen(orgId: string, { events = ['*'], enabled = true }: Listeni
 }
 
 /** An organization with one endpoint for `events`. */
-async function listener(events = ['*']): Promise<Tenant> {
-  const org = await tenant(database.sql)
+async function listener(events = ['*']): Promise<Org> {
+  const org = await newOrg(database.sql)
   await listen(org.orgId, { events })
   return org
 }
 
-const post = (org: Tenant, records: readonly unknown[], to = app) =>
+const post = (org: Org, records: readonly unknown[], to = app) =>
   client(to, org.key)('/v1/sync', jsonPost({ records }))
 
-async function sync(org: Tenant, ...records: unknown[]): Promise<void> {
+async function sync(org: Org, ...records: unknown[]): Promise<void> {
   const answer = await post(org, records)
   expect([answer.status, answer.ok ? '' : await answer.text()]).toEqual([200, ''])
 }
@@ -289,7 +289,7 @@ describe('what makes an event', () => {
 })
 
 describe('a budget that is exceeded', () => {
-  const exceeded = async (org: Tenant) => (await events(org.orgId)).map(({ data }) => data)
+  const exceeded = async (org: Org) => (await events(org.orgId)).map(({ data }) => data)
   const amounts = (current_cost: number, limit: number) => expect.objectContaining({ current_cost, limit })
 
   test('by more than its limit, by exact decimals, once a month and limit', async () => {
@@ -371,7 +371,7 @@ describe('a budget that is exceeded', () => {
   })
 
   test('while nobody listened: not told afterwards', async () => {
-    const org = await tenant(database.sql)
+    const org = await newOrg(database.sql)
     await sync(org, budget('2026-11', 1), session('a'))
     await listen(org.orgId)
     await sync(org, session('b'))
@@ -397,7 +397,7 @@ describe('deliveries', () => {
   })
 
   test('one for each endpoint that subscribes, by the order of the events', async () => {
-    const org = await tenant(database.sql)
+    const org = await newOrg(database.sql)
     const all = await listen(org.orgId)
     const two = await listen(org.orgId, { events: ['team.member_joined', 'security.alert'] })
     await listen(org.orgId, { events: ['cost.budget_exceeded'] })
@@ -419,7 +419,7 @@ describe('deliveries', () => {
     ['no endpoint', 'cloud_team', []],
     ['a plan without webhooks', 'cloud_pro', [{}]],
   ] as const)('%s: nothing is stored', async (_name, plan, endpoints) => {
-    const org = await tenant(database.sql, { plan })
+    const org = await newOrg(database.sql, { plan })
     for (const endpoint of endpoints as readonly Listening[]) await listen(org.orgId, endpoint)
     await sync(org, session('a', withFindings(finding('one', 'high'))), member(), budget('2026-11', 1))
     await sync(org, session('a', { quality_score: 1, ...withFindings(finding('two', 'high')) }))

@@ -3,7 +3,7 @@ import { EVENTS } from '../../src/webhooks/outbox/catalogue.ts'
 import { claim } from '../../src/webhooks/outbox/claim.ts'
 import { CHANNEL } from '../../src/webhooks/outbox/events.ts'
 import { signatureOf } from '../../src/webhooks/signing/signature.ts'
-import { type Ask, asker, type Tenant } from '../support/api.ts'
+import { type Ask, asker, type Org } from '../support/api.ts'
 import { testsDatabase } from '../support/postgres.ts'
 import { addHook, auditOf, hooked, localApp, receiver } from '../support/webhook-api.ts'
 import { addDeliveries, countsOf, earlier, good, LIMITS, result, settleAll } from '../support/webhook-rows.ts'
@@ -14,7 +14,7 @@ const app = localApp(db)
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 
 interface VisibleMember {
-  owner: Tenant
+  owner: Org
   ask: Ask
   hook: { id: string; secret: string }
   /** The path of the endpoint. */

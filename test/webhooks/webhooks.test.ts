@@ -5,7 +5,7 @@ import { deleteOldIdempotencyKeys } from '../../src/webhooks/idempotency-queries
 import { EVENT_NAMES } from '../../src/webhooks/outbox/catalogue.ts'
 import { cancelOfDeletedEndpoints } from '../../src/webhooks/outbox/end.ts'
 import { CHANNEL } from '../../src/webhooks/outbox/events.ts'
-import { type Ask, asker, client, tenant, testApp } from '../support/api.ts'
+import { type Ask, asker, client, newOrg, testApp } from '../support/api.ts'
 import { testsDatabase } from '../support/postgres.ts'
 import { addHook, auditOf, hooked, localApp } from '../support/webhook-api.ts'
 import { addDeliveries, countsOf } from '../support/webhook-rows.ts'
@@ -569,9 +569,9 @@ describe('who may', () => {
   test.each<[string, string, string | undefined]>(ROUTES)(
     '%s %s: the scope, and a plan that has webhooks',
     async (method, path, body) => {
-      const narrow = await tenant(db.sql, { scopes: ['read', 'write'] })
-      const small = await tenant(db.sql, { scopes: ['webhooks'], plan: 'cloud_pro' })
-      const team = await tenant(db.sql, { scopes: ['webhooks'], plan: 'cloud_team' })
+      const narrow = await newOrg(db.sql, { scopes: ['read', 'write'] })
+      const small = await newOrg(db.sql, { scopes: ['webhooks'], plan: 'cloud_pro' })
+      const team = await newOrg(db.sql, { scopes: ['webhooks'], plan: 'cloud_team' })
       const refused = await asker(app, narrow.key)(method, path, body)
       expect([refused.status, refused.body.code, refused.body.error]).toEqual([
         403,

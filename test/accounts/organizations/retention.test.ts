@@ -4,7 +4,7 @@ import { createLog } from '../../../src/base/log.ts'
 import { runHousekeeping } from '../../../src/server/deliveries/housekeeping.ts'
 import { checkRetention } from '../../../src/server/doctor/checks.ts'
 import { deleteExpiredSessions } from '../../../src/server/erasure/retention.ts'
-import { asker, tenant, testApp } from '../../support/api.ts'
+import { asker, newOrg, testApp } from '../../support/api.ts'
 import { run } from '../../support/cli.ts'
 import { silent, testsDatabase } from '../../support/postgres.ts'
 
@@ -17,7 +17,7 @@ const dayAgo = (days: number) => new Date(Date.now() - days * DAY_MS)
 
 /** An organization with sessions of these days ago. */
 async function organization(...days: number[]) {
-  const own = await tenant(db.sql, { scopes: ['read', 'write', 'admin'] })
+  const own = await newOrg(db.sql, { scopes: ['read', 'write', 'admin'] })
   const ask = asker(testApp(db.sql), own.key)
   const records = days.map((ago) => ({
     ...{ type: 'session', id: `sess_${ago}`, project_name: 'p', created_at: dayAgo(ago).toISOString() },

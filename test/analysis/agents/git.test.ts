@@ -6,7 +6,7 @@ import { isRepository } from '../../../src/analysis/agents/git/repository-files.
 import { problemOf } from '../../../src/analysis/records/check.ts'
 import type { CommitRecord } from '../../../src/analysis/records/commit.ts'
 import { isBot } from '../../../src/analysis/scoring/ownership.ts'
-import { client, tenant, testApp } from '../../support/api.ts'
+import { client, newOrg, testApp } from '../../support/api.ts'
 import { testsFolder } from '../../support/at-end.ts'
 import { testDatabase } from '../../support/postgres.ts'
 import { git, STARTED } from './generated-history.ts'
@@ -230,7 +230,7 @@ describe.skipIf(!hasGit)('sync of a repository', () => {
   }
 
   test('reads the commits, skips known ones, and reports a missing git program', async () => {
-    const { slug, key } = await tenant(database.sql)
+    const { slug, key } = await newOrg(database.sql)
     const { path, commit } = repository()
     commit({ at: 0, write: { 'src/a.ts': lines(9), 'src/b.ts': lines(9) } })
     commit({ at: 60, author: 'renovate[bot]', email: 'bot@renovateapp.com', write: { 'package.json': '{}' } })

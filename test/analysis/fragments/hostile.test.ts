@@ -14,7 +14,7 @@ import { getSession } from '../../../src/features/sessions/queries.ts'
 import { erasePerson } from '../../../src/server/erasure/person.ts'
 import { exportLines } from '../../../src/server/sync/export.ts'
 import { writeRecords } from '../../../src/server/sync/write.ts'
-import { tenant } from '../../support/api.ts'
+import { newOrg } from '../../support/api.ts'
 import { PLANTED } from '../../support/planted-secrets.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 import { sessionRecord } from '../../support/records.ts'
@@ -99,7 +99,7 @@ test('merging calls is commutative, associative and idempotent', () => {
 })
 
 test('secrets in parts are masked by the server, before and after a merge', async () => {
-  const { orgId } = await tenant(database.sql)
+  const { orgId } = await newOrg(database.sql)
   const secret = Object.values(PLANTED)[0] ?? ''
   expect(secret.length).toBeGreaterThan(10)
   const first = { ...empty, branch: { at: AT, name: `fix/${secret}` }, turns: [turn('a')] }
@@ -114,7 +114,7 @@ test('secrets in parts are masked by the server, before and after a merge', asyn
 })
 
 test('a session keeps the prices of the client that read it when another part comes', async () => {
-  const { orgId } = await tenant(database.sql)
+  const { orgId } = await newOrg(database.sql)
   const half = (id: string) => ({ ...empty, turns: [turn(id, { estimate: '1000000000000' })] })
   await writeRecords(deps(), orgId, [{ ...record(half('a')), estimated_cost: 1, cost_source: 'estimated' }])
   await writeRecords(deps(), orgId, [{ ...record(half('b')), estimated_cost: 1, cost_source: 'estimated' }])
@@ -125,7 +125,7 @@ test('a session keeps the prices of the client that read it when another part co
 })
 
 test('a person who is erased leaves packed parts too', async () => {
-  const { orgId } = await tenant(database.sql)
+  const { orgId } = await newOrg(database.sql)
   const edits = ['people/jane.doe@corp.example/notes.md']
   const calls = [{ ...newCall('c'), turn: 'a', position: 1, name: 'Edit', ok: false, edits }]
   await writeRecords(deps(), orgId, [record({ ...empty, turns: [turn('a')], calls })])

@@ -8,7 +8,7 @@ import { DIRECTORIES, SESSION_ROLLUPS } from '../../../src/features/sessions/rol
 import { USAGE_TABLES } from '../../../src/features/usage/check.ts'
 import { exportLines } from '../../../src/server/sync/export.ts'
 import { writeRecords } from '../../../src/server/sync/write.ts'
-import { tenant } from '../../support/api.ts'
+import { newOrg } from '../../support/api.ts'
 import { testsFolder } from '../../support/at-end.ts'
 import { findDifferences, testsDatabase } from '../../support/postgres.ts'
 import { readAll } from '../agents/reading.ts'
@@ -60,7 +60,7 @@ const differences = (orgId: string) =>
 
 test('files whole, cut and copied, in random orders and requests: the same figures each time', async () => {
   const files = makeTranscripts(24, 7)
-  const { orgId } = await tenant(database.sql)
+  const { orgId } = await newOrg(database.sql)
   await send(orgId, await read(files, 'whole'))
   const expected = await figures(orgId)
   const pieces: SessionRecord[] = []
@@ -71,7 +71,7 @@ test('files whole, cut and copied, in random orders and requests: the same figur
   for (let seed = 1; seed <= ORDERS; seed += 1) {
     const random = randomFrom(seed)
     const order = pieces.map((piece) => ({ piece, at: random() })).toSorted((a, b) => a.at - b.at)
-    const other = await tenant(database.sql)
+    const other = await newOrg(database.sql)
     while (order.length > 0)
       await send(
         other.orgId,
@@ -101,7 +101,7 @@ describe('one session', () => {
   })
 
   test('an older checkpoint is unchanged, and the newer one heals nothing', async () => {
-    const { orgId } = await tenant(database.sql)
+    const { orgId } = await newOrg(database.sql)
     await send(orgId, [whole])
     const before = await figures(orgId)
     expect(await send(orgId, [part])).toMatchObject({ updated: 0, unchanged: 1 })
@@ -110,7 +110,7 @@ describe('one session', () => {
   })
 
   test('the time of a score moves with the score', async () => {
-    const { orgId } = await tenant(database.sql)
+    const { orgId } = await newOrg(database.sql)
     const at = async (day: number, record: SessionRecord) => {
       const now = () => new Date(Date.UTC(2026, 10, day))
       await writeRecords({ ...deps(), now }, orgId, [record], undefined, {})
@@ -123,14 +123,14 @@ describe('one session', () => {
   })
 
   test('a turn of what no call is known of counts as none, also where the record states no turns', async () => {
-    const { orgId } = await tenant(database.sql)
+    const { orgId } = await newOrg(database.sql)
     const turn_records = (['user', 'assistant', 'unattributed'] as const).map((role) => ({ role }))
     await send(orgId, [{ ...whole, parts: null, turns: null, turn_records }])
     expect((await detail(orgId, whole.id)).turns).toBe(2)
   })
 
   test('what the agent states is kept, and null where nothing does', async () => {
-    const { orgId } = await tenant(database.sql)
+    const { orgId } = await newOrg(database.sql)
     const record = { ...whole, parts: null, estimated_cost: 0.5, stated_cost: 0.7500004 }
     await send(orgId, [record])
     expect(await detail(orgId, whole.id)).toMatchObject({ estimated_cost: 0.5, stated_cost: 0.75 })
@@ -140,7 +140,7 @@ describe('one session', () => {
   })
 
   test('a part that is sent after an import is added', async () => {
-    const [from, to] = [await tenant(database.sql), await tenant(database.sql)]
+    const [from, to] = [await newOrg(database.sql), await newOrg(database.sql)]
     await send(from.orgId, [part])
     await send(
       to.orgId,
@@ -153,7 +153,7 @@ describe('one session', () => {
   })
 
   test('the record of another client replaces it, and is replaced', async () => {
-    const { orgId } = await tenant(database.sql)
+    const { orgId } = await newOrg(database.sql)
     await send(orgId, [whole])
     const { parts: _parts, ...own } = part
     expect(await send(orgId, [own])).toMatchObject({ updated: 1 })
@@ -163,7 +163,7 @@ describe('one session', () => {
   })
 
   test('a smaller part gives it another user, and texts of both stay', async () => {
-    const { orgId } = await tenant(database.sql)
+    const { orgId } = await newOrg(database.sql)
     const texts = (await read([file], 'texts', true)).map((record) => ({
       ...record,
       user_email: 'ada@example.com',
@@ -182,7 +182,7 @@ describe('one session', () => {
   })
 
   test('parts that are none are refused by name', async () => {
-    const { orgId } = await tenant(database.sql)
+    const { orgId } = await newOrg(database.sql)
     await expect(send(orgId, [{ ...whole, parts: 'AAAA' }])).rejects.toThrow('records[0].parts')
   })
 })

@@ -4,7 +4,7 @@ import { checkRollups } from '../../../src/server/doctor/checks.ts'
 import { erasePerson } from '../../../src/server/erasure/person.ts'
 import { createIntake } from '../../../src/server/intake/intake.ts'
 import { watchInbox } from '../../../src/server/intake/write-telemetry.ts'
-import { client, jsonPost, type Tenant, tenant, testApp } from '../../support/api.ts'
+import { client, jsonPost, newOrg, type Org, testApp } from '../../support/api.ts'
 import { silent, testsDatabase } from '../../support/postgres.ts'
 import { AT, CLAUDE, call, inboxEmpty, logs } from './fixtures.ts'
 
@@ -26,12 +26,12 @@ const KILLED_MS = 1_000_000
 /** An app whose intake gathers for longer than a test lasts, as one that is killed before it writes. */
 const killed = testApp(database.sql, { intake: intakeOf(KILLED_MS) })
 
-const send = async ({ key }: Tenant, body: object, app = killed) => {
+const send = async ({ key }: Org, body: object, app = killed) => {
   const response = await client(app, key)('/v1/logs', jsonPost(body))
   expect([response.status, await response.text()]).toEqual([200, '{}'])
 }
 /** The input tokens of each session. */
-const inputs = async ({ orgId }: Tenant) => {
+const inputs = async ({ orgId }: Org) => {
   const rows = await database.sql<{ id: string; input: number }[]>`
     select d.session_id as id, (d.detail->'tokens'->>'input')::integer as input
     from session_details d
@@ -39,12 +39,12 @@ const inputs = async ({ orgId }: Tenant) => {
     order by d.session_id`
   return Object.fromEntries(rows.map(({ id, input }) => [id, input]))
 }
-const entries = async ({ orgId }: Tenant) => {
+const entries = async ({ orgId }: Org) => {
   const rows = await database.sql<{ details: { records: number } }[]>`
     select a.details from audit_log a where a.org_id = ${orgId} and a.action = 'telemetry.received'`
   return rows.map(({ details }) => details.records)
 }
-const waiting = async ({ orgId }: Tenant) => {
+const waiting = async ({ orgId }: Org) => {
   const rows = await database.sql<{ session_id: string | null; user_email: string | null }[]>`
     select t.session_id, t.user_email from telemetry_inbox t where t.org_id = ${orgId}`
   return rows
@@ -52,7 +52,7 @@ const waiting = async ({ orgId }: Tenant) => {
 const agrees = async () => expect((await checkRollups(database.sql, false)).message).toStartWith('agree')
 
 test('an instance that ends leaves telemetry to another, which finds it after 3 s', async () => {
-  const own = await tenant(database.sql)
+  const own = await newOrg(database.sql)
   const intake = intakeOf(KILLED_MS)
   const app = testApp(database.sql, { intake })
   await send(own, logs([call('s', 1), call('s', 2), call('t', 3)], CLAUDE), app)
@@ -69,7 +69,7 @@ test('an instance that ends leaves telemetry to another, which finds it after 3 
 })
 
 test('two instances write each row once', async () => {
-  const own = await tenant(database.sql)
+  const own = await newOrg(database.sql)
   const requests = Array.from({ length: 30 }, (_, n) => n)
   for (const n of requests) await send(own, logs([call('s', n), call(`s${n % 3}`, n)], CLAUDE))
   const failures: unknown[] = []
@@ -90,7 +90,7 @@ test('two instances write each row once', async () => {
 })
 
 test('requests that come during a drain are written by the next one', async () => {
-  const own = await tenant(database.sql)
+  const own = await newOrg(database.sql)
   const app = testApp(database.sql, { intake: intakeOf(1) })
   const requests = Array.from({ length: 40 }, (_, n) => n)
   await Promise.all(requests.map((n) => send(own, logs([call('s', n)], CLAUDE), app)))
@@ -100,7 +100,7 @@ test('requests that come during a drain are written by the next one', async () =
 })
 
 test('what could not be written in time is refused until the drain is over', async () => {
-  const own = await tenant(database.sql)
+  const own = await newOrg(database.sql)
   const app = testApp(database.sql, { intake: intakeOf(1, undefined, 200) })
   const [held, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const holder = database.sql.begin(async (tx) => {
@@ -126,7 +126,7 @@ test('what could not be written in time is refused until the drain is over', asy
 })
 
 test('a session whose sums are beyond the limits of a record holds up no other', async () => {
-  const own = await tenant(database.sql)
+  const own = await newOrg(database.sql)
   const calls = Array.from({ length: 1_001 }, (_, n) => call('huge', n, { input_tokens: 1e9 }))
   await send(own, logs([...calls.slice(0, 600), call('s', 1)], CLAUDE))
   await send(own, logs(calls.slice(600), CLAUDE))
@@ -138,7 +138,7 @@ test('a session whose sums are beyond the limits of a record holds up no other',
 })
 
 test('telemetry that no session can take is dropped with a word, and holds up no other', async () => {
-  const own = await tenant(database.sql)
+  const own = await newOrg(database.sql)
   const failures: string[] = []
   const intake = intakeOf(0, (_orgId, error) => failures.push(messageOf(error)))
   const app = testApp(database.sql, { intake })
@@ -166,7 +166,7 @@ test('telemetry that no session can take is dropped with a word, and holds up no
 })
 
 test('telemetry of a sub-agent that waits belongs to the session that comes meanwhile and names it', async () => {
-  const own = await tenant(database.sql)
+  const own = await newOrg(database.sql)
   const app = testApp(database.sql)
   await send(own, logs([call('child', 1)], CLAUDE), app)
   await inboxEmpty(database.sql)
@@ -189,7 +189,7 @@ test('telemetry of a sub-agent that waits belongs to the session that comes mean
 })
 
 test('calls of days that are kept are stored, whichever older ones of their session come with them', async () => {
-  const own = await tenant(database.sql)
+  const own = await newOrg(database.sql)
   await database.sql`update organizations o set retention_sessions_days = 30 where o.org_id = ${own.orgId}`
   const daysAgo = (days: number) => ({
     'event.timestamp': new Date(Date.now() - days * 86_400_000).toISOString(),
@@ -205,7 +205,7 @@ test('calls of days that are kept are stored, whichever older ones of their sess
 })
 
 test('deleting a session deletes its telemetry, erasing a person changes the address of what waits', async () => {
-  const own = await tenant(database.sql)
+  const own = await newOrg(database.sql)
   const intake = intakeOf(0)
   const email = 'ada@example.com'
   await send(own, logs([call('s', 1, { 'user.email': email })], CLAUDE), testApp(database.sql, { intake }))
@@ -222,7 +222,7 @@ test('deleting a session deletes its telemetry, erasing a person changes the add
 })
 
 test('telemetry that is written to sessions while its person is erased keeps nothing of the person', async () => {
-  const own = await tenant(database.sql)
+  const own = await newOrg(database.sql)
   for (let round = 0; round < 4; round++) {
     const email = `person${round}@example.com`
     const sent = Array.from({ length: 16 }, (_, n) => call(`r${round}n${n}`, n, { 'user.email': email }))

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { gzipSync } from 'node:zlib'
 import { createKey } from '../../../src/accounts/keys/queries.ts'
 import { newCall, packFragments } from '../../../src/analysis/records/fragments.ts'
-import { bodyOf, client, got, jsonPost, type Tenant, tenant, testApp } from '../../support/api.ts'
+import { bodyOf, client, got, jsonPost, newOrg, type Org, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 import { memberRecord } from '../../support/records.ts'
 import { emptyParts } from '../fragments/parts.ts'
@@ -23,15 +23,15 @@ const database = await testsDatabase()
 const app = testApp(database.sql)
 
 const post = (key: string, path: string, body: object) => client(app, key)(path, jsonPost(body))
-const send = async ({ key }: Tenant, body: object, path = '/v1/logs') => {
+const send = async ({ key }: Org, body: object, path = '/v1/logs') => {
   const answer = await got<{ partialSuccess?: Record<string, string> }>(post(key, path, body))
   await inboxEmpty(database.sql)
   return answer
 }
-const get = async ({ key }: Tenant, path: string) =>
+const get = async ({ key }: Org, path: string) =>
   (await bodyOf(await client(app, key)(path))) as unknown as Shown
-const detail = (own: Tenant, id: string) => get(own, `/v1/sessions/sess_${id}`)
-const totals = async (own: Tenant) => (await get(own, '/v1/cost/breakdown?by=agent')).total
+const detail = (own: Org, id: string) => get(own, `/v1/sessions/sess_${id}`)
+const totals = async (own: Org) => (await get(own, '/v1/cost/breakdown?by=agent')).total
 
 /** A session as `sync` reads it of a transcript with these calls; `withIds`: the agent notes the API's ids. */
 const transcript = (id: string, calls: readonly number[], { withIds = true, tool = '' } = {}) => {
@@ -53,10 +53,10 @@ const transcript = (id: string, calls: readonly number[], { withIds = true, tool
     parts: packFragments(parts),
   }
 }
-const sync = ({ key }: Tenant, ...records: object[]) => got(post(key, '/v1/sync', { records }))
+const sync = ({ key }: Org, ...records: object[]) => got(post(key, '/v1/sync', { records }))
 
 test('a session without a transcript shows what telemetry says, and null for what it does not say', async () => {
-  const own = await tenant(database.sql)
+  const own = await newOrg(database.sql)
   const attributes = { 'user.email': 'Ada@Example.com' }
   const records = [
     claude('user_prompt', 's1', { 'prompt.id': 'p1', prompt: 'PLANTED prompt', ...attributes }),
@@ -106,7 +106,7 @@ test('a transcript wins, whichever comes first, and calls that only telemetry ha
     CLAUDE,
   )
   const record = transcript('s', [1, 2, 3])
-  const steps: Record<string, (own: Tenant) => Promise<unknown>> = {
+  const steps: Record<string, (own: Org) => Promise<unknown>> = {
     telemetry: (own) => send(own, sent),
     transcript: (own) => sync(own, record),
   }
@@ -116,7 +116,7 @@ test('a transcript wins, whichever comes first, and calls that only telemetry ha
     ['transcript', 'telemetry'],
     ['telemetry', 'transcript', 'telemetry', 'transcript'],
   ]) {
-    const own = await tenant(database.sql)
+    const own = await newOrg(database.sql)
     for (const step of order) await steps[step]?.(own)
     const { origin, tokens, turns, estimated_cost, project_name, files_touched } = await detail(own, 's')
     expect({ origin, tokens, turns, project_name, files_touched }).toEqual({
@@ -132,7 +132,7 @@ test('a transcript wins, whichever comes first, and calls that only telemetry ha
 })
 
 test('texts stay with their turns when telemetry of the same calls comes before and after them', async () => {
-  const own = await tenant(database.sql)
+  const own = await newOrg(database.sql)
   const keeping = testApp(database.sql, { config: { storeContent: true } })
   const record = transcript('s', [1, 2])
   const turn_records = record.turn_records.map((turn, index) => ({ ...turn, content: `text ${index + 1}` }))
@@ -153,7 +153,7 @@ test('texts stay with their turns when telemetry of the same calls comes before 
 })
 
 test('where a transcript notes no ids of calls, equal tokens are one call', async () => {
-  const own = await tenant(database.sql)
+  const own = await newOrg(database.sql)
   await send(own, logs([call('s', 1), call('s', 2), call('s', 7)], CLAUDE))
   await sync(own, transcript('s', [1, 2], { withIds: false }))
   expect((await detail(own, 's')).tokens).toEqual({
@@ -165,7 +165,7 @@ test('where a transcript notes no ids of calls, equal tokens are one call', asyn
 })
 
 test('a failure in any signal counts, by the id of the call', async () => {
-  const own = await tenant(database.sql)
+  const own = await newOrg(database.sql)
   await sync(own, transcript('s', [1], { tool: 'toolu_1' }))
   await send(
     own,
@@ -181,7 +181,7 @@ test('telemetry of a sub-agent belongs to the session that names it, whichever c
   const record = { ...transcript('parent', [1, 2]), includes: ['sess_child'] }
   const sent = logs([call('parent', 1), call('child', 2), call('child', 8)], CLAUDE)
   for (const first of ['telemetry', 'transcript']) {
-    const own = await tenant(database.sql)
+    const own = await newOrg(database.sql)
     if (first === 'telemetry') await send(own, sent)
     await sync(own, record)
     if (first === 'transcript') await send(own, sent)
@@ -191,7 +191,7 @@ test('telemetry of a sub-agent belongs to the session that names it, whichever c
 })
 
 test('a session of a client of its own stands as it was sent', async () => {
-  const own = await tenant(database.sql)
+  const own = await newOrg(database.sql)
   const { parts: _parts, ...plain } = transcript('s', [1])
   await sync(own, plain)
   await send(own, logs([call('s', 1), call('s', 2)], CLAUDE))
@@ -204,7 +204,7 @@ test('a session of a client of its own stands as it was sent', async () => {
 })
 
 test('deleted sessions stay deleted', async () => {
-  const own = await tenant(database.sql)
+  const own = await newOrg(database.sql)
   await send(own, logs([call('s', 1)], CLAUDE))
   expect((await client(app, own.key)('/v1/sessions/sess_s', { method: 'DELETE' })).status).toBe(204)
   expect(await send(own, logs([call('s', 2)], CLAUDE))).toEqual({})
@@ -212,7 +212,7 @@ test('deleted sessions stay deleted', async () => {
 })
 
 test('the member is the one of the key, else of user.email; a member’s key adds to no other’s session', async () => {
-  const own = await tenant(database.sql)
+  const own = await newOrg(database.sql)
   const member = { type: 'member', role: 'developer', joined_at: AT }
   await sync(own, { ...member, email: 'ada@example.com', display_name: 'Ada' })
   await sync(own, { ...member, email: 'bob@example.com', display_name: 'Bob' })
@@ -254,7 +254,7 @@ test.each([
     'input_token_count',
   ],
 ])('usage with %s is refused, the rest is kept', async (_name, record, reason) => {
-  const own = await tenant(database.sql)
+  const own = await newOrg(database.sql)
   const { partialSuccess } = await send(
     own,
     logs([record, call('good', 1), { 'event.name': 'unknown' }], CLAUDE),
@@ -280,7 +280,7 @@ test.each<[string, unknown]>([
   ['values within', { arrayValue: { values: [{ intValue: '5' }] } }],
   ['a text that is too long', { stringValue: LONG }],
 ])('an attribute that is %s is absent, the others of its record count', async (_name, value) => {
-  const own = await tenant(database.sql)
+  const own = await newOrg(database.sql)
   const bad = (key: string, n: number) => {
     const { resourceLogs } = JSON.parse(JSON.stringify(logs([call('s', n)])))
     const { attributes, ...rest } = resourceLogs[0].scopeLogs[0].logRecords[0]
@@ -314,7 +314,7 @@ test.each<[string, unknown]>([
 })
 
 test('a name that an object has twice is refused, and named', async () => {
-  const own = await tenant(database.sql)
+  const own = await newOrg(database.sql)
   const body = JSON.stringify(logs([call('s', 1)], CLAUDE)).replace('"body"', '"attributes":[],"body"')
   const response = await client(app, own.key)('/v1/logs', {
     method: 'POST',
@@ -333,7 +333,7 @@ test('a name that an object has twice is refused, and named', async () => {
 })
 
 test('metrics are counted and not added; a negative sum is refused', async () => {
-  const own = await tenant(database.sql)
+  const own = await newOrg(database.sql)
   const point = (value: number) => ({
     name: 'claude_code.token.usage',
     value,
@@ -348,7 +348,7 @@ test('metrics are counted and not added; a negative sum is refused', async () =>
 })
 
 test('other agents: what each counts, as its own files would', async () => {
-  const own = await tenant(database.sql)
+  const own = await newOrg(database.sql)
   const codex = (more: object) => ({
     ...{ 'event.name': 'codex.sse_event', 'event.kind': 'response.completed', 'conversation.id': 'codex' },
     ...{ model: 'gpt-6.1-sol', 'event.timestamp': AT, ...more },
@@ -415,7 +415,7 @@ test('other agents: what each counts, as its own files would', async () => {
 })
 
 test('a request is answered in its own form; bad ones are refused whole', async () => {
-  const own = await tenant(database.sql)
+  const own = await newOrg(database.sql)
   const ask = (type: string, body: string | Uint8Array<ArrayBuffer>, headers = {}) =>
     client(app, own.key)('/v1/logs', { method: 'POST', headers: { 'content-type': type, ...headers }, body })
   const empty = await ask('application/x-protobuf', new Uint8Array())
@@ -444,7 +444,7 @@ test('a request is answered in its own form; bad ones are refused whole', async 
 })
 
 test('coverage is exact: transcripts, telemetry, and the part of the first that the second has', async () => {
-  const own = await tenant(database.sql)
+  const own = await newOrg(database.sql)
   await sync(own, memberRecord('ada', { joined_at: AT }))
   const user = { user_email: 'ada@example.com' }
   await sync(own, { ...transcript('a', [1, 2]), ...user }, { ...transcript('b', [3]), ...user })
@@ -464,7 +464,7 @@ test('coverage is exact: transcripts, telemetry, and the part of the first that 
       captured_share: Number((Math.min(sum(1) + sum(9), sum(1) + sum(2)) / transcripts).toFixed(6)),
     },
   ])
-  const alone = await tenant(database.sql)
+  const alone = await newOrg(database.sql)
   await send(alone, logs([call('c', 5)], CLAUDE))
   expect((await get(alone, '/v1/team/coverage')).data).toMatchObject([{ member: null, captured_share: null }])
 })

@@ -5,7 +5,7 @@ import type { SessionRecord } from '../../../src/analysis/records/session.ts'
 import { loadPricer } from '../../../src/analysis/scoring/prices.ts'
 import { prepareSession } from '../../../src/features/sessions/prepare.ts'
 import { withKeptTelemetry } from '../../../src/features/sessions/writing/telemetry.ts'
-import { bodyOf, client, jsonPost, type Tenant, tenant, testApp } from '../../support/api.ts'
+import { bodyOf, client, jsonPost, newOrg, type Org, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 import { emptyParts } from '../fragments/parts.ts'
 import { AT, answersOf, CLAUDE, call, claude, inboxEmpty, logs, type Shown, traces } from './fixtures.ts'
@@ -41,12 +41,12 @@ const post = async (key: string, path: string, body: object) => {
 const send = async (key: string, ...records: ReturnType<typeof call>[]) =>
   await post(key, '/v1/logs', logs(records, CLAUDE))
 const sync = async (key: string, ...records: object[]) => await ask(key, '/v1/sync', { records })
-const detail = async ({ key }: Tenant, id: string) => await answer(key, `/v1/sessions/sess_${id}`)
-const inputOf = async (own: Tenant, id: string) => (await detail(own, id)).tokens?.input
+const detail = async ({ key }: Org, id: string) => await answer(key, `/v1/sessions/sess_${id}`)
+const inputOf = async (own: Org, id: string) => (await detail(own, id)).tokens?.input
 
 /** An organization with Ada and Bob, who have ids, and keys of theirs. */
 async function team() {
-  const own = await tenant(database.sql)
+  const own = await newOrg(database.sql)
   const member = (name: string, more: object = {}) => ({
     ...{ type: 'member', id: `user_${name}`, email: `${name}@example.com`, display_name: name },
     ...{ role: 'developer', joined_at: AT, ...more },
@@ -249,7 +249,7 @@ test('coverage: what a transcript states stays, whatever telemetry and imports a
 })
 
 test('a call has the price of its tier, and one without a known price is named so', async () => {
-  const own = await tenant(database.sql)
+  const own = await newOrg(database.sql)
   const spans = [
     ['fast', 'claude-opus-4-6', { speed: 'fast', inference_geo: 'us' }],
     ['flex', 'gpt-5.4', { 'gen_ai.openai.response.service_tier': 'flex' }],

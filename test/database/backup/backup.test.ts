@@ -9,7 +9,7 @@ import { writeBackup } from '../../../src/database/backup/snapshot.ts'
 import { createSchema, MIGRATIONS, migrate } from '../../../src/database/migrate.ts'
 import { markRestore } from '../../../src/database/restore-mark.ts'
 import { checkMigrations, checkRollups } from '../../../src/server/doctor/checks.ts'
-import { client, tenant, testApp } from '../../support/api.ts'
+import { client, newOrg, testApp } from '../../support/api.ts'
 import { scratchFolder } from '../../support/at-end.ts'
 import { allResponses, editBackup, fillOrganization, restoreFile } from '../../support/backups.ts'
 import { namesOf } from '../../support/isolation/records.ts'
@@ -25,9 +25,9 @@ const opened: TestDatabase[] = []
 
 const source = await plainDatabase()
 opened.push(source)
-const acme = await tenant(source.sql, { scopes: ['read', 'write', 'webhooks', 'audit:write'] })
+const acme = await newOrg(source.sql, { scopes: ['read', 'write', 'webhooks', 'audit:write'] })
 await fillOrganization(source.sql, acme, NAMES)
-const other = await tenant(source.sql, { plan: 'cloud_team' })
+const other = await newOrg(source.sql, { plan: 'cloud_team' })
 await fillOrganization(source.sql, other, namesOf('tttt', { day: '2025-11-12' }))
 await writeBackup(source.sql, { file, secretKey: null })
 afterAll(async () => {
@@ -91,7 +91,7 @@ test('a backup has the state of one instant while others write', async () => {
     opened.push(database)
     return database
   })
-  const busy = await tenant(sql)
+  const busy = await newOrg(sql)
   const ask = client(
     testApp(sql, { config: { rateLimits: { cloud_pro: 1, cloud_team: 1, cloud_enterprise: 1e6 } } }),
     busy.key,

@@ -1,7 +1,7 @@
 import { afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { createKey } from '../../../src/accounts/keys/queries.ts'
 import { endOrganization } from '../../../src/server/erasure/queries.ts'
-import { type Ask, asker, type Tenant, tenant } from '../../support/api.ts'
+import { type Ask, asker, newOrg, type Org } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 import { addHook, localApp, receiver } from '../../support/webhook-api.ts'
 
@@ -25,8 +25,8 @@ const ALL = ['read', 'write', 'webhooks', 'admin']
 async function admin(
   scopes = ALL,
   plan: 'cloud_pro' | 'cloud_team' = 'cloud_team',
-): Promise<Tenant & { ask: Ask }> {
-  const own = await tenant(database.sql, { scopes, plan })
+): Promise<Org & { ask: Ask }> {
+  const own = await newOrg(database.sql, { scopes, plan })
   return { ...own, ask: asker(app, own.key) }
 }
 

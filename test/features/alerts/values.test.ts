@@ -3,7 +3,7 @@ import { addDays, UTC } from '../../../src/base/dates.ts'
 import { windowAt } from '../../../src/features/alerts/evaluate.ts'
 import { type Watched, WINDOWS } from '../../../src/features/alerts/model.ts'
 import { readTop, readValues } from '../../../src/features/alerts/value-queries.ts'
-import { asker, tenant } from '../../support/api.ts'
+import { asker, newOrg } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 import { memberRecord, sessionRecord } from '../../support/records.ts'
 import { localApp } from '../../support/webhook-api.ts'
@@ -16,7 +16,7 @@ const CLOCK = { now: NOW, zone: UTC }
 const TODAY = '2026-03-12'
 
 const database = await testsDatabase()
-const owner = await tenant(database.sql, { scopes: ['read', 'write', 'webhooks', 'admin'] })
+const owner = await newOrg(database.sql, { scopes: ['read', 'write', 'webhooks', 'admin'] })
 const ask = asker(localApp(database, { now: () => NOW }), owner.key)
 const budgets = [
   { limit: 50 },
@@ -152,7 +152,7 @@ test('forecast and percentage are those of /cost', async () => {
 })
 
 test('findings count each file and fingerprint once, while they are open', async () => {
-  const own = await tenant(database.sql, { scopes: ['read', 'write', 'admin'] })
+  const own = await newOrg(database.sql, { scopes: ['read', 'write', 'admin'] })
   const by = asker(localApp(database, { now: () => NOW }), own.key)
   const finding = (file: string | null, fingerprint: string) => ({
     severity: 'low',
@@ -232,7 +232,7 @@ test('the largest contributors are models of members, members of projects, else 
 })
 
 test('machines are silent after a day, 7 or 30 days, and endpoints fail after three deliveries', async () => {
-  const own = await tenant(database.sql)
+  const own = await newOrg(database.sql)
   const { sql } = database
   for (const [machine, days, user] of [
     ['a', 0.5, 'u1'],
@@ -279,7 +279,7 @@ test('machines are silent after a day, 7 or 30 days, and endpoints fail after th
 })
 
 test('seats are idle in the last 7 or 30 days, and limits are hit in the window of the hit', async () => {
-  const own = await tenant(database.sql, { scopes: ['read', 'write', 'admin'] })
+  const own = await newOrg(database.sql, { scopes: ['read', 'write', 'admin'] })
   const asked = asker(localApp(database, { now: () => NOW }), own.key)
   const member = (name: string, team: string) => ({
     ...{ type: 'member', id: `user_${name}`, email: `${name}@example.com`, display_name: name, team },

@@ -1,5 +1,5 @@
 import { lookAtRules } from '../../../src/features/alerts/look.ts'
-import { asker, tenant } from '../../support/api.ts'
+import { asker, newOrg } from '../../support/api.ts'
 import { silent, type TestDatabase } from '../../support/postgres.ts'
 import { addHook, localApp } from '../../support/webhook-api.ts'
 
@@ -9,7 +9,7 @@ export async function startWorld(
   { start, plan = 'cloud_team' }: { start: string; plan?: 'cloud_team' | 'cloud_pro' },
 ) {
   const clock = { now: new Date(start) }
-  const own = await tenant(sql, { scopes: ['read', 'write', 'webhooks', 'admin'], plan })
+  const own = await newOrg(sql, { scopes: ['read', 'write', 'webhooks', 'admin'], plan })
   const ask = asker(localApp({ ...database, sql }, { now: () => clock.now }), own.key)
   if (plan === 'cloud_team') await addHook(ask)
   let sessions = 0

@@ -3,7 +3,7 @@ import { AUDIT_ROLLUP } from '../../../src/accounts/audit-log/rollup.ts'
 import { createKey } from '../../../src/accounts/keys/queries.ts'
 import type { AuditEntry, AuditReport } from '../../../src/features/audit/model.ts'
 import { listEntries } from '../../../src/features/audit/queries.ts'
-import { got, jsonPost, repeatingClient, type Tenant, tenant, testApp } from '../../support/api.ts'
+import { got, jsonPost, newOrg, type Org, repeatingClient, testApp } from '../../support/api.ts'
 import { findDifferences, testsDatabase } from '../../support/postgres.ts'
 
 const database = await testsDatabase()
@@ -20,7 +20,7 @@ interface Given {
   ip_address?: string
 }
 
-const caller = ({ key }: Tenant) => {
+const caller = ({ key }: Org) => {
   const ask = repeatingClient(app, key)
   const get = async <Body>(path: string): Promise<Body> => {
     const answer = await ask(path)
@@ -35,7 +35,7 @@ const caller = ({ key }: Tenant) => {
 
 type Page = { data: AuditEntry[]; pagination: { page: number; per_page: number; total: number } }
 
-async function expectRollups({ orgId }: Tenant): Promise<void> {
+async function expectRollups({ orgId }: Org): Promise<void> {
   expect(await findDifferences(database.sql, orgId, [AUDIT_ROLLUP])).toEqual([])
 }
 
@@ -61,7 +61,7 @@ const given: Given[] = Array.from({ length: 600 }, (_, index) => ({
 }))
 
 describe('GET /v1/audit', () => {
-  let own: Tenant
+  let own: Org
   let stored: AuditEntry[] = []
   const all = async (query: string): Promise<AuditEntry[]> => {
     const entries: AuditEntry[] = []
@@ -76,7 +76,7 @@ describe('GET /v1/audit', () => {
   }
 
   beforeAll(async () => {
-    own = await tenant(database.sql)
+    own = await newOrg(database.sql)
     expect(await caller(own).sync(given)).toMatchObject({ created: 600 })
     stored = await all('')
   })
@@ -154,7 +154,7 @@ describe('audit records', () => {
   })
 
   test('again they change nothing: with ids, without, moved on, and as they are given back', async () => {
-    const own = await tenant(database.sql)
+    const own = await newOrg(database.sql)
     const { sync, get } = caller(own)
     const batch = [
       entry({ id: 'log_a' }),
@@ -182,7 +182,7 @@ describe('audit records', () => {
   })
 
   test('a known id with other content is corrected, unless the service wrote it', async () => {
-    const own = await tenant(database.sql)
+    const own = await newOrg(database.sql)
     const { sync, post, get } = caller(own)
     await sync([entry({ id: 'log_1' }), entry({ id: 'log_2' })])
     expect(await sync([entry({ id: 'log_2', action: 'user.logout' })])).toMatchObject({ updated: 1 })
@@ -204,7 +204,7 @@ describe('audit records', () => {
   })
 
   test('500 equal times meet 3,000 taken ones: each finds its own microsecond', async () => {
-    const own = await tenant(database.sql)
+    const own = await newOrg(database.sql)
     const { sync, get } = caller(own)
     const at = (micros: number) => `2026-02-01T00:00:00.${String(micros).padStart(6, '0')}Z`
     await sync(
@@ -233,14 +233,14 @@ describe('audit records', () => {
     [{ ip_address: 7 }, 'records[0].ip_address'],
     [{ ip: '::1' }, 'records[0].ip'],
   ])('refuses %j', async (fields, field) => {
-    const own = await tenant(database.sql)
+    const own = await newOrg(database.sql)
     const answer = await caller(own).post([{ ...entry(), ...fields }])
     expect(answer.status).toBe(400)
     expect(JSON.parse(await answer.text()).details[0].field).toBe(field)
   })
 
   test('an action is dated behind the entries there are, but not behind those of another day', async () => {
-    const own = await tenant(database.sql)
+    const own = await newOrg(database.sql)
     const { sync, get } = caller(own)
     const dateIn = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString()
     const ahead = dateIn(20).replace('Z', '007Z')
@@ -261,7 +261,7 @@ describe('audit records', () => {
   })
 
   test('the last microsecond there is can be taken once', async () => {
-    const own = await tenant(database.sql)
+    const own = await newOrg(database.sql)
     const last = entry({ id: 'log_last', created_at: '9999-12-31T23:59:59.999999999Z' })
     expect(await caller(own).sync([last])).toMatchObject({ created: 1 })
     const answer = await caller(own).post([{ ...last, id: 'log_later' }])
@@ -279,7 +279,7 @@ describe('audit records', () => {
 })
 
 test('the query reads no other organization and needs no offset past a day', async () => {
-  const own = await tenant(database.sql)
+  const own = await newOrg(database.sql)
   const query = { page: 1_000_000_000, per_page: 100, action: 'x.*' }
   expect(JSON.parse((await listEntries(database.sql, own.orgId, query)).text)).toMatchObject({
     data: [],

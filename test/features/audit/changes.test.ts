@@ -4,7 +4,7 @@ import { AUDIT_ROLLUP } from '../../../src/accounts/audit-log/rollup.ts'
 import { commandLineActor } from '../../../src/cli/command/actor.ts'
 import type { AuditEntry, AuditReport } from '../../../src/features/audit/model.ts'
 import { listEntries } from '../../../src/features/audit/queries.ts'
-import { client, jsonPost, tenant, testApp } from '../../support/api.ts'
+import { client, jsonPost, newOrg, testApp } from '../../support/api.ts'
 import { PROGRAM } from '../../support/cli.ts'
 import { findDifferences, testsDatabase } from '../../support/postgres.ts'
 import { memberRecord, sessionRecord } from '../../support/records.ts'
@@ -45,7 +45,7 @@ const session = (fields: object = {}) =>
 const member = (fields: object = {}) => memberRecord('ada', fields)
 
 test('every change by a key', async () => {
-  const { orgId, key, keyId } = await tenant(database.sql)
+  const { orgId, key, keyId } = await newOrg(database.sql)
   const ask = client(app, key)
   const cases: [object[], string, object][] = [
     [[session()], 'session.synced', { created: 1, updated: 0, ids: ['sess_1'] }],
@@ -85,7 +85,7 @@ test('every change by a key', async () => {
 })
 
 test('the address of the client is the one that trusted proxies name', async () => {
-  const { orgId, key } = await tenant(database.sql)
+  const { orgId, key } = await newOrg(database.sql)
   const ask = client(testApp(database.sql, { config: { trustProxy: 1 } }), key)
   const headers = { 'content-type': 'application/json', 'x-forwarded-for': '10.0.0.1, [2001:db8::12]:443' }
   await ask('/v1/sync', { method: 'POST', headers, body: JSON.stringify({ records: [session()] }) })
@@ -155,8 +155,8 @@ describe('commands', () => {
   }, 180_000)
 
   test('the log and its report go out and come back the same', async () => {
-    const source = await tenant(database.sql)
-    const target = await tenant(database.sql)
+    const source = await newOrg(database.sql)
+    const target = await newOrg(database.sql)
     const records = [
       ...['2026-02-01T00:00:00Z', '2026-02-01T00:00:00Z', '2026-02-03T10:00:00.000001Z'].map(
         (created_at, index) => ({
@@ -193,8 +193,8 @@ describe('commands', () => {
 })
 
 test('what is past its retention goes, with its counts', async () => {
-  const one = await tenant(database.sql)
-  const two = await tenant(database.sql)
+  const one = await newOrg(database.sql)
+  const two = await newOrg(database.sql)
   for (const { key } of [one, two]) {
     const records = Array.from({ length: 9_000 }, (_, index) => ({
       type: 'audit',

@@ -7,7 +7,7 @@ import type { AuditEntry, AuditReport } from '../../../src/features/audit/model.
 import { readCursor } from '../../../src/features/audit/routes.ts'
 import { assignUniqueTimes } from '../../../src/features/audit/write.ts'
 import { writeRecords } from '../../../src/server/sync/write.ts'
-import { client, type Tenant, tenant, testApp } from '../../support/api.ts'
+import { client, newOrg, type Org, testApp } from '../../support/api.ts'
 import { findDifferences, testsDatabase } from '../../support/postgres.ts'
 import { asOrganization } from '../../support/rls.ts'
 
@@ -15,7 +15,7 @@ const database = await testsDatabase()
 
 const app = testApp(database.sql)
 
-const sync = ({ orgId }: Tenant, records: unknown[]) =>
+const sync = ({ orgId }: Org, records: unknown[]) =>
   asOrganization(orgId, () =>
     writeRecords(
       {
@@ -31,7 +31,7 @@ const sync = ({ orgId }: Tenant, records: unknown[]) =>
   )
 
 const reporter =
-  ({ key }: Tenant) =>
+  ({ key }: Org) =>
   async (query = ''): Promise<AuditReport> => {
     const answer = await client(app, key)(`/v1/audit/report${query}`)
     const text = await answer.text()
@@ -76,10 +76,10 @@ describe('25,000 entries, 500 to a timestamp', () => {
     ip_address: '203.0.113.9',
   }))
   const ids = bulk.map(({ id }) => id)
-  let own: Tenant
+  let own: Org
 
   beforeAll(async () => {
-    own = await tenant(database.sql)
+    own = await newOrg(database.sql)
     for (let start = 0; start < bulk.length; start += 10_000)
       await sync(own, bulk.slice(start, start + 10_000))
   })
@@ -157,9 +157,9 @@ describe('25,000 entries, 500 to a timestamp', () => {
 })
 
 describe('cursors', () => {
-  let own: Tenant
+  let own: Org
   beforeAll(async () => {
-    own = await tenant(database.sql)
+    own = await newOrg(database.sql)
     const at = ['2026-03-01T10:00:00.123455Z', '2026-03-01T10:00:00.123456Z', '2026-03-01T10:00:00.123457Z']
     await sync(
       own,
@@ -251,7 +251,7 @@ describe('compliance reports', () => {
   }
 
   test('hold their period as it was when they were made', async () => {
-    const own = await tenant(database.sql)
+    const own = await newOrg(database.sql)
     const ask = reporter(own)
     expect(await sync(own, [report, ...entries(3, 'a'), ...entries(2, 'out', '2026-06-01')])).toMatchObject({
       created: 6,
@@ -291,7 +291,7 @@ describe('compliance reports', () => {
   })
 
   test('longer ones go on in the log; the newest answers; one of today ends where it was made', async () => {
-    const own = await tenant(database.sql)
+    const own = await newOrg(database.sql)
     const ask = reporter(own)
     for (const prefix of ['x', 'y']) await sync(own, entries(7_000, prefix))
     await sync(own, [report])
@@ -314,7 +314,7 @@ describe('compliance reports', () => {
   })
 
   test('of nothing', async () => {
-    const own = await tenant(database.sql)
+    const own = await newOrg(database.sql)
     await sync(own, [report])
     expect(await reporter(own)()).toMatchObject({
       source: 'pregenerated',
@@ -331,7 +331,7 @@ describe('compliance reports', () => {
     [{ to: '2026-02-30' }, 'records[0].to'],
     [{ id: 'log_1' }, 'records[0].id'],
   ])('refuses %j', async (fields, field) => {
-    const own = await tenant(database.sql)
+    const own = await newOrg(database.sql)
     const refused = await sync(own, [{ ...report, ...fields }]).catch((error) => error)
     expect(refused.options?.details[0].field).toBe(field)
   })

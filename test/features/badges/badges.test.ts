@@ -8,7 +8,7 @@ import { badgeChange } from '../../../src/features/badges/settings.ts'
 import { efficiency } from '../../../src/features/badges/value.ts'
 import { replaceBadgeToken, updateOrganization } from '../../../src/features/organization/queries.ts'
 import type { App } from '../../../src/server/app.ts'
-import { client, jsonPost, limitOf, type Tenant, tenant, testApp } from '../../support/api.ts'
+import { client, jsonPost, limitOf, newOrg, type Org, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 
 const NOW = new Date('2026-11-15T12:00:00.000Z')
@@ -46,8 +46,8 @@ interface Day {
 let made = 0
 
 /** An organization with these sessions and these budgets by month, badges public. */
-async function shown(days: Day[], budgets: Record<string, number> = {}): Promise<Tenant> {
-  const one = await tenant(db.sql)
+async function shown(days: Day[], budgets: Record<string, number> = {}): Promise<Org> {
+  const one = await newOrg(db.sql)
   const records = [
     ...days.map(({ day, quality = 90, security = 90, cost = 1, project = 'web' }) => ({
       type: 'session',
@@ -270,7 +270,7 @@ describe('what is not shown', () => {
 
   test('is shown with a key of the organization that reads the figure, to no cache', async () => {
     const one = await shown([{ day: '2026-11-14', quality: 85 }])
-    const other = await tenant(db.sql, { scopes: ['read'] })
+    const other = await newOrg(db.sql, { scopes: ['read'] })
     const keyWith = async (...scopes: string[]) =>
       (await createKey(db.sql, one.orgId, { name: 'badges', scopes })).key
     const asked = async (key: string, path = 'quality.json') => {

@@ -5,7 +5,7 @@ import { changeOf } from '../../../src/database/org-lock.ts'
 import { createChangeStreams } from '../../../src/features/changes/streams.ts'
 import { removeWholeMember } from '../../../src/features/members/member-changes.ts'
 import { type HttpServer, listen } from '../../../src/http/listen.ts'
-import { bodyOf, client, jsonInit, limitOf, tenant, testApp } from '../../support/api.ts'
+import { bodyOf, client, jsonInit, limitOf, newOrg, testApp } from '../../support/api.ts'
 import { silent, type TestDatabase, testDatabase } from '../../support/postgres.ts'
 import { PASSWORD, post, signedIn } from '../sign-in/people.ts'
 
@@ -74,7 +74,7 @@ const versionOf = async (orgId: string): Promise<string> => {
 }
 
 test('a change is told, with no event at opening, and no ETag', async () => {
-  const own = await tenant(db.sql, { scopes: ['ingest', 'write'] })
+  const own = await newOrg(db.sql, { scopes: ['ingest', 'write'] })
   const response = await open(own.key)
   expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream'])
   expect([response.headers.get('cache-control'), response.headers.has('etag')]).toEqual(['no-store', false])
@@ -91,7 +91,7 @@ test('a change is told, with no event at opening, and no ETag', async () => {
 })
 
 test('records that change nothing and sign-ins are notes: kept responses are out of date, pages are not told', async () => {
-  const own = await tenant(db.sql)
+  const own = await newOrg(db.sql)
   const person = await signedIn(app, db.sql, own.orgId, 'ada@example.com', 'admin')
   await send(own.key, session('sess_1'))
   const first = await versionOf(own.orgId)
@@ -115,7 +115,7 @@ test('records that change nothing and sign-ins are notes: kept responses are out
 })
 
 test('HEAD is 200 and ends; without a key it is 401', async () => {
-  const own = await tenant(db.sql)
+  const own = await newOrg(db.sql)
   const head = await client(app, own.key)('/v1/changes', { method: 'HEAD' })
   expect([head.status, head.headers.get('content-type'), await head.text()]).toEqual([
     ...[200, 'text/event-stream', ''],
@@ -124,7 +124,7 @@ test('HEAD is 200 and ends; without a key it is 401', async () => {
 })
 
 test('50 are open for an organization, and a place is free when a client leaves', async () => {
-  const [own, other] = [await tenant(db.sql), await tenant(db.sql)]
+  const [own, other] = [await newOrg(db.sql), await newOrg(db.sql)]
   const leaving = new AbortController()
   const opened = await Promise.all(Array.from({ length: 50 }, () => open(own.key, server, leaving.signal)))
   expect(opened.map(({ status }) => status)).toEqual(Array(50).fill(200))
@@ -152,7 +152,7 @@ describe('a stream ends', () => {
   }
 
   test('when its key is revoked, by another instance or a command too', async () => {
-    const own = await tenant(db.sql)
+    const own = await newOrg(db.sql)
     const { id, key } = await createKey(db.sql, own.orgId, { name: 'page', scopes: ['cost:read'] })
     const [revoked, stays] = [follow(await open(key)), await open(own.key)]
     await isWithin(revoked.ended, () => revokeKey(db.sql, id))
@@ -162,7 +162,7 @@ describe('a stream ends', () => {
   })
 
   test('when the person signs out or is removed', async () => {
-    const own = await tenant(db.sql)
+    const own = await newOrg(db.sql)
     const people = [
       await signedIn(app, db.sql, own.orgId, 'ada@example.com'),
       await signedIn(app, db.sql, own.orgId, 'bob@example.com'),
@@ -179,7 +179,7 @@ describe('a stream ends', () => {
   })
 
   test('at once when the server stops, which refuses others', async () => {
-    const own = await tenant(db.sql)
+    const own = await newOrg(db.sql)
     const stopping = testApp(db.sql)
     const at = listen(stopping, { host: '127.0.0.1', port: 0 }, silent)
     const stream = follow(await open(own.key, at))

@@ -5,7 +5,7 @@ import { loadPricer } from '../../../src/analysis/scoring/prices.ts'
 import { once } from '../../../src/base/memoize.ts'
 import { erasePerson } from '../../../src/server/erasure/person.ts'
 import { renameProject } from '../../../src/server/sync/project-write.ts'
-import { asker, client, tenant, testApp } from '../../support/api.ts'
+import { asker, client, newOrg, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 import { asOrganization } from '../../support/rls.ts'
 
@@ -21,7 +21,7 @@ const member = (id: string) => ({
 })
 
 async function organization(scopes = ['read', 'write', 'admin'], today = TODAY) {
-  const own = await tenant(database.sql, { scopes })
+  const own = await newOrg(database.sql, { scopes })
   const app = testApp(database.sql, { pricer, now: () => new Date(`${today}T09:00:00Z`) })
   const ask = asker(app, own.key)
   const get = client(app, own.key)

@@ -4,7 +4,7 @@ import { once } from '../../../src/base/memoize.ts'
 import type { Effect } from '../../../src/features/effects/model.ts'
 import { exportLines } from '../../../src/server/sync/export.ts'
 import { plainComparison } from '../../analysis/effects/plain.ts'
-import { asker, tenant, testApp } from '../../support/api.ts'
+import { asker, newOrg, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 import { asOrganization } from '../../support/rls.ts'
 import { CHANGE, MEMBERS, mondayOf, WEEKS, type World, worldOf } from './world.ts'
@@ -16,7 +16,7 @@ const pricer = once(() => loadPricer())
 const NOW = new Date(`${mondayOf(WEEKS)}T09:00:00Z`)
 
 async function organization() {
-  const own = await tenant(database.sql, { scopes: ['read', 'write', 'admin'] })
+  const own = await newOrg(database.sql, { scopes: ['read', 'write', 'admin'] })
   const app = testApp(database.sql, { pricer, now: () => NOW })
   return { ...own, ask: asker(app, own.key) }
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { loadPricer } from '../../../src/analysis/scoring/prices.ts'
 import type { Explanation } from '../../../src/features/explain/model.ts'
-import { client, jsonPost, tenant, testApp } from '../../support/api.ts'
+import { client, jsonPost, newOrg, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 import { sessionRecord } from '../../support/records.ts'
 
@@ -37,7 +37,7 @@ const session = (day: string, prompts: readonly (readonly Call[])[], fields: obj
 const CALL = { tokens: { input: 1_000, output: 500, cache_read: 20_000, cache_creation: 300 } }
 
 async function organization(...records: object[]) {
-  const own = await tenant(database.sql, { scopes: ['read', 'write', 'admin'] })
+  const own = await newOrg(database.sql, { scopes: ['read', 'write', 'admin'] })
   const ask = client(app(), own.key)
   const send = async (...more: object[]) => {
     const sent = await ask('/v1/sync', jsonPost({ records: more }))

@@ -3,7 +3,7 @@ import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { createKey } from '../../../src/accounts/keys/queries.ts'
 import { keepLogin } from '../../../src/cli/client/login-file.ts'
-import { client, jsonPost, tenant, testApp } from '../../support/api.ts'
+import { client, jsonPost, newOrg, testApp } from '../../support/api.ts'
 import { atEnd, testsFolder } from '../../support/at-end.ts'
 import { PROGRAM, run } from '../../support/cli.ts'
 import { testsDatabase } from '../../support/postgres.ts'
@@ -14,7 +14,7 @@ const folder = testsFolder()
 
 const database = await testsDatabase()
 const app = testApp(database.sql)
-const owner = await tenant(database.sql)
+const owner = await newOrg(database.sql)
 const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: (request) => app.handle(request) })
 atEnd(() => server.stop(true))
 const env = { DATA_DIR: folder.path, HOME: folder.path, XDG_CONFIG_HOME: folder.path }
@@ -87,7 +87,7 @@ test('every request is answered before it ends, also where the server refuses it
       error: { code: -32_000, message: expect.stringContaining('http://127.0.0.1:9 cannot be reached') },
     },
   ])
-  const elsewhere = await tenant(database.sql, { scopes: ['read'] })
+  const elsewhere = await newOrg(database.sql, { scopes: ['read'] })
   await database.sql`delete from api_keys where org_id = ${elsewhere.orgId}`
   const unknown = await answersTo([ping], {
     CLOUD_ANALYTICS_KEY: elsewhere.key,

@@ -4,7 +4,7 @@ import { createKey } from '../../../src/accounts/keys/queries.ts'
 import { FACETS } from '../../../src/analysis/usage/model.ts'
 import { createLog } from '../../../src/base/log.ts'
 import { updateOrganization } from '../../../src/features/organization/queries.ts'
-import { client, got, jsonPost, limitOf, tenant, testApp } from '../../support/api.ts'
+import { client, got, jsonPost, limitOf, newOrg, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 
 // The tools for agents, by the official client of the Model Context Protocol.
@@ -56,7 +56,7 @@ const member = (name: string) => ({
 const send = (records: object[], by = ask) => got(by('/v1/sync', jsonPost({ records })))
 
 const app = testApp(database.sql, { now: () => NOW, config: { rateLimits: PLENTY } })
-const owner = await tenant(database.sql, { scopes: ['read', 'write', 'audit:write', 'admin'] })
+const owner = await newOrg(database.sql, { scopes: ['read', 'write', 'audit:write', 'admin'] })
 const ask = client(app, owner.key)
 await send([
   member('ada'),
@@ -321,7 +321,7 @@ test('without their scopes owners and pull requests are null, and members stay h
     paths: ['src/cart.ts'],
   })
   expect(answer.data[0]).toMatchObject({ owners: null, pull_requests: null, heatmap: { risk_score: 25 } })
-  const hiding = await tenant(database.sql, { scopes: ['write', 'cost:read', 'security:read'] })
+  const hiding = await newOrg(database.sql, { scopes: ['write', 'cost:read', 'security:read'] })
   await updateOrganization(database.sql, hiding.slug, { hide_members: true })
   await send([member('ada'), session('sess_hidden')], client(app, hiding.key))
   const mcp = await connect(hiding.key)
@@ -331,7 +331,7 @@ test('without their scopes owners and pull requests are null, and members stay h
 })
 
 test('nothing of another organization is seen', async () => {
-  const other = await tenant(database.sql)
+  const other = await newOrg(database.sql)
   const mcp = await connect(other.key)
   for (const name of Object.keys(TOOLS)) {
     const { answer } = await call(mcp, name, ARGUMENTS[name])
@@ -341,7 +341,7 @@ test('nothing of another organization is seen', async () => {
 })
 
 test('large answers come in pages of less than 25,600 bytes, with each item once', async () => {
-  const big = await tenant(database.sql)
+  const big = await newOrg(database.sql)
   const files = Array.from({ length: 260 }, (_, index) => `src/${'ä'.repeat(200)}-"${index}".ts`)
   const records = [0, 1, 2].map((part) =>
     session(`sess_big${part}`, {
@@ -421,7 +421,7 @@ test('a pull request whose explanation does not fit is cut, and says so', async 
 
 test('a developer who sees only their own figures learns of no other owner', async () => {
   const { sql } = database
-  const own = await tenant(sql, { scopes: ['write', 'admin'] })
+  const own = await newOrg(sql, { scopes: ['write', 'admin'] })
   const ask = client(app, own.key)
   await send(
     [
@@ -484,7 +484,7 @@ test('a message counts as one request, also where a tool asks several routes', a
     config: { rateLimits: { ...PLENTY, cloud_enterprise: 3 } },
     windowClock: () => NOW,
   })
-  const { key } = await tenant(database.sql)
+  const { key } = await newOrg(database.sql)
   const call = () =>
     client(limited, key)('/mcp', {
       method: 'POST',

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { createKey } from '../../../src/accounts/keys/queries.ts'
 import { checkMachines } from '../../../src/server/doctor/checks.ts'
-import { bodyOf, client, jsonInit, type Tenant, tenant, testApp } from '../../support/api.ts'
+import { bodyOf, client, jsonInit, newOrg, type Org, testApp } from '../../support/api.ts'
 import { testDatabase, testsDatabase } from '../../support/postgres.ts'
 import { memberRecord, sessionRecord } from '../../support/records.ts'
 
@@ -23,12 +23,12 @@ const send = (key: string, machine: string | undefined, records: object[]) =>
     jsonInit('POST', { records }, { ...(machine === undefined ? {} : { 'x-machine': machine }) }),
   )
 
-const machines = async ({ key }: Tenant, query = '') =>
+const machines = async ({ key }: Org, query = '') =>
   await bodyOf(await client(app, key)(`/v1/team/machines${query}`))
 
 test('a machine is remembered with its member, the time, and the sessions that were new', async () => {
   now = START
-  const own = await tenant(database.sql)
+  const own = await newOrg(database.sql)
   expect(await machines(own)).toEqual({ data: [], pagination: { page: 1, per_page: 50, total: 0 } } as never)
   expect((await send(own.key, undefined, [ADA])).status).toBe(200)
   const { key } = await createKey(database.sql, own.orgId, {
@@ -66,7 +66,7 @@ test('a machine is remembered with its member, the time, and the sessions that w
 
 test("without a member's key it is the one user of the sessions, else nobody", async () => {
   now = START
-  const own = await tenant(database.sql)
+  const own = await newOrg(database.sql)
   await send(own.key, 'bobs', [session('1', { user_email: 'Bob@example.com' }), session('2')])
   await send(own.key, 'idle', [{ ...ADA, aliases: ['ada@home.example'] }])
   now += MINUTE
@@ -93,7 +93,7 @@ test("without a member's key it is the one user of the sessions, else nobody", a
 })
 
 test('a name that is none is a VALIDATION_ERROR, and nothing is stored', async () => {
-  const own = await tenant(database.sql)
+  const own = await newOrg(database.sql)
   for (const name of ['', 'x'.repeat(256), 'one, two', 'caf\u00e9', 'a\tb']) {
     const answer = await send(own.key, name, [session('1')])
     expect([name, answer.status]).toEqual([name, 400])
@@ -108,7 +108,7 @@ test('a name that is none is a VALIDATION_ERROR, and nothing is stored', async (
 })
 
 test('a refused request notes no machine, and the scope is team:read', async () => {
-  const own = await tenant(database.sql)
+  const own = await newOrg(database.sql)
   expect((await send(own.key, 'mbp', [session('1'), { type: 'session' }])).status).toBe(400)
   expect((await machines(own)).data).toEqual([])
   const other = await createKey(database.sql, own.orgId, { name: 'c', scopes: ['cost:read'] })
@@ -121,7 +121,7 @@ test('a refused request notes no machine, and the scope is team:read', async () 
 
 test('of a user with a thousand machines the one that was silent for longest makes room', async () => {
   now = START
-  const own = await tenant(database.sql)
+  const own = await newOrg(database.sql)
   await database.sql`
     insert into machines (org_id, user_key, machine, first_seen_at, last_seen_at, sessions)
     select ${own.orgId}, 'ada@example.com', 'runner-' || n, ${new Date(START)}, ${new Date(START)}::timestamptz - n * interval '1 second', 0
@@ -135,7 +135,7 @@ test('of a user with a thousand machines the one that was silent for longest mak
 
 test('doctor names machines that are silent for a week', async () => {
   const { sql, drop } = await testDatabase()
-  const own = await tenant(sql)
+  const own = await newOrg(sql)
   const seen = async (user: string, machine: string, days: number) => {
     const at = new Date(START - days * DAY)
     await sql`insert into machines values (${own.orgId}, ${user}, ${machine}, ${at}, ${at}, 0)`

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { DIRECTORIES } from '../../../src/features/sessions/rollup.ts'
 import { writeRecords } from '../../../src/server/sync/write.ts'
-import { repeatingClient, tenant, testApp } from '../../support/api.ts'
+import { newOrg, repeatingClient, testApp } from '../../support/api.ts'
 import { findDifferences, testsDatabase } from '../../support/postgres.ts'
 import { commitRecord, memberRecord, sessionRecord } from '../../support/records.ts'
 import { asOrganization } from '../../support/rls.ts'
@@ -13,7 +13,7 @@ const database = await testsDatabase()
 
 /** A new organization, and its API as functions. */
 async function team({ scopes = ['read', 'write'] }: { scopes?: string[] } = {}) {
-  const made = await tenant(database.sql, { scopes })
+  const made = await newOrg(database.sql, { scopes })
   const ask = repeatingClient(testApp(database.sql, { now: () => NOW }), made.key)
   return {
     ...made,

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { createKey } from '../../../src/accounts/keys/queries.ts'
-import { type Ask, asker, type Tenant, tenant, testApp } from '../../support/api.ts'
+import { type Ask, asker, newOrg, type Org, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 import { memberRecord, sessionRecord } from '../../support/records.ts'
 
@@ -23,8 +23,8 @@ const send = async (ask: Ask, ...records: object[]) => {
 }
 
 /** Ada is in a team, by id and an address of hers; Bob, who is in none, and strangers have sessions too. */
-async function organization(): Promise<{ own: Tenant; ask: Ask }> {
-  const own = await tenant(db.sql, { scopes: SCOPES })
+async function organization(): Promise<{ own: Org; ask: Ask }> {
+  const own = await newOrg(db.sql, { scopes: SCOPES })
   const ask = asker(app, own.key)
   await send(
     ask,

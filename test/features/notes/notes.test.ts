@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { asker, tenant } from '../../support/api.ts'
+import { asker, newOrg } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 import { localApp } from '../../support/webhook-api.ts'
 
@@ -8,7 +8,7 @@ import { localApp } from '../../support/webhook-api.ts'
 const database = await testsDatabase()
 
 async function organization(scopes = ['read', 'write', 'admin']) {
-  const own = await tenant(database.sql, { scopes })
+  const own = await newOrg(database.sql, { scopes })
   const ask = asker(localApp(database), own.key)
   const texts = async (query = '') =>
     (await ask('GET', `/v1/notes${query}`)).body.data.map((note) => note.text)

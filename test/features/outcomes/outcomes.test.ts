@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { client, got, jsonPost, tenant, testApp } from '../../support/api.ts'
+import { client, got, jsonPost, newOrg, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 import { commitRecord, memberRecord } from '../../support/records.ts'
 
@@ -106,7 +106,7 @@ const parts: Part[] = []
 const micros = (dollars: number) => Math.round(dollars * 1e6)
 
 const app = testApp(database.sql, { now: () => NOW, config: { rateLimits: PLENTY } })
-const owner = await tenant(database.sql)
+const owner = await newOrg(database.sql)
 const ada = memberRecord('ada', { team: 'payments' })
 await send([ada, ...commits.slice(0, 30), ...sessions])
 await send([...pullRequests, ...commits])
@@ -397,13 +397,13 @@ test.each([
 })
 
 test('needs both scopes, and is empty without data', async () => {
-  const narrow = await tenant(database.sql, { scopes: ['cost:read'] })
+  const narrow = await newOrg(database.sql, { scopes: ['cost:read'] })
   const refused = await client(app, narrow.key)('/v1/outcomes')
   expect([refused.status, ((await refused.json()) as { error: string }).error]).toEqual([
     403,
     'This needs an API key with the scope cost:read and risk:read',
   ])
-  const both = await tenant(database.sql, { scopes: ['cost:read', 'risk:read'] })
+  const both = await newOrg(database.sql, { scopes: ['cost:read', 'risk:read'] })
   const empty = await client(app, both.key)('/v1/outcomes?by=agent')
   expect(await empty.json()).toMatchObject({
     data: [],

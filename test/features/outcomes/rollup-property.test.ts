@@ -5,7 +5,7 @@ import { OperatorError } from '../../../src/base/errors.ts'
 import { COMMIT_ROLLUP } from '../../../src/features/commits/rollup.ts'
 import { OUTCOME_ROLLUP } from '../../../src/features/usage/outcome-rollup.ts'
 import { renameProject } from '../../../src/server/sync/project-write.ts'
-import { repeatingClient, tenant, testApp } from '../../support/api.ts'
+import { newOrg, repeatingClient, testApp } from '../../support/api.ts'
 import { findDifferences, plainDatabase, testsDatabase } from '../../support/postgres.ts'
 import { given } from '../../support/records.ts'
 import { bodyOf, sync } from '../risk/requests.ts'
@@ -102,7 +102,7 @@ const measured = ({ pull_requests: pulls, survival, ...sums }: Sums) => [
 test('the sums are those of all rows, by every key and in every range', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(round, { minLength: 2, maxLength: 5 }), daysAgo, async (rounds, from) => {
-      const { key, orgId } = await tenant(database.sql)
+      const { key, orgId } = await newOrg(database.sql)
       const ask = repeatingClient(app, key)
       for (const { records, renamed } of rounds) {
         await sync(ask, records)

@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto'
 import { RISK_TABLES } from '../../../src/features/risk/rollup.ts'
 import { USAGE_TABLES } from '../../../src/features/usage/check.ts'
 import type { App } from '../../../src/server/app.ts'
-import { client, type Tenant, tenant, testApp } from '../../support/api.ts'
+import { client, newOrg, type Org, testApp } from '../../support/api.ts'
 import { findDifferences, testsDatabase } from '../../support/postgres.ts'
 import { pullRecord } from '../../support/records.ts'
 
@@ -12,12 +12,12 @@ import { pullRecord } from '../../support/records.ts'
 const SECRET = 'a secret of the tests'
 const database = await testsDatabase()
 let app: App
-let owner: Tenant
+let owner: Org
 let ask: ReturnType<typeof client>
 
 beforeEach(async () => {
   app = testApp(database.sql)
-  owner = await tenant(database.sql, { scopes: ['read', 'write', 'admin'] })
+  owner = await newOrg(database.sql, { scopes: ['read', 'write', 'admin'] })
   ask = client(app, owner.key)
   expect((await send('PATCH', '/v1/organization', { github_secret: SECRET })).status).toBe(200)
 })
@@ -186,7 +186,7 @@ test('bodies whose signature is not checked are few, and take nothing of the org
     const response = await answer
     expect([response.status, response.headers.get('retry-after'), reads()]).toEqual([429, '10', 0])
   }
-  const others = await tenant(database.sql, { scopes: ['admin', 'write'] })
+  const others = await newOrg(database.sql, { scopes: ['admin', 'write'] })
   for (const { key } of [owner, others]) {
     // more than a small body: it needs a place among the large ones
     const body = JSON.stringify({ records: [] }).padEnd(2 * 1024 * 1024)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { RISK_TABLES } from '../../../src/features/risk/rollup.ts'
 import { writeRecords } from '../../../src/server/sync/write.ts'
-import { client, type Tenant, tenant, testApp } from '../../support/api.ts'
+import { client, newOrg, type Org, testApp } from '../../support/api.ts'
 import { findDifferences, testsDatabase } from '../../support/postgres.ts'
 import { commitRecord, pullRecord, type Risk, sessionRecord } from '../../support/records.ts'
 import { asOrganization } from '../../support/rls.ts'
@@ -13,8 +13,8 @@ const PARTS = ['impact', 'regression', 'security', 'coupling'] as const
 
 const database = await testsDatabase()
 
-async function newTenant(scopes?: string[]): Promise<{ ask: Ask; own: Tenant }> {
-  const own = await tenant(database.sql, scopes === undefined ? {} : { scopes })
+async function ownOrg(scopes?: string[]): Promise<{ ask: Ask; own: Org }> {
+  const own = await newOrg(database.sql, scopes === undefined ? {} : { scopes })
   return { ask: client(app, own.key), own }
 }
 
@@ -69,7 +69,7 @@ describe('computed parts', () => {
     Object.fromEntries((risk.contributions[part] ?? []).map(({ name, value }) => [name, value]))
 
   test('see the history of the same request, and add up', async () => {
-    const { ask } = await newTenant()
+    const { ask } = await ownOrg()
     // out of order: what is computed comes after what it is computed from
     expect(await sync(ask, [change(['src/a.ts']), ...history])).toEqual({
       created: 10,
@@ -93,7 +93,7 @@ describe('computed parts', () => {
   })
 
   test('of several writers at once are counted once', async () => {
-    const { own } = await newTenant()
+    const { own } = await ownOrg()
     const pulls = Array.from({ length: 60 }, (_, n) =>
       change([`src/${n}.ts`], { pr_number: n + 1, created_at: `2026-09-${10 + (n % 9)}T00:00:00Z` }),
     )
@@ -115,7 +115,7 @@ describe('computed parts', () => {
   })
 
   test('are kept as they were, whatever comes later, and the same batch changes nothing', async () => {
-    const { ask } = await newTenant()
+    const { ask } = await ownOrg()
     const batch = [...history, change(['src/a.ts', 'src/c.ts'])]
     await sync(ask, batch)
     const before = await list(ask)
@@ -132,7 +132,7 @@ describe('computed parts', () => {
   })
 
   test('look at what was before the pull request only, 12 months back, without bots and great commits', async () => {
-    const { ask } = await newTenant()
+    const { ask } = await ownOrg()
     await sync(ask, [
       ...history.map((record) => ({ ...record, sha: `x${record.sha}`, author_name: 'dependabot[bot]' })),
       ...history.map((record) => ({
@@ -169,7 +169,7 @@ describe('computed parts', () => {
       false,
     ])
     // the same coupling as when it is computed alone
-    const { ask: other } = await newTenant()
+    const { ask: other } = await ownOrg()
     await sync(other, history)
     await sync(other, [
       change(['src/a.ts', 'src/c.ts'], { created_at: '2027-09-06T00:00:00Z', pr_number: 4 }),
@@ -178,7 +178,7 @@ describe('computed parts', () => {
   })
 
   test('follow renames', async () => {
-    const { ask } = await newTenant()
+    const { ask } = await ownOrg()
     await sync(ask, [
       ...history,
       commit('mv', '2026-09-15T00:00:00Z', 'bob', [], {
@@ -203,7 +203,7 @@ describe('computed parts', () => {
   })
 
   test('know no partner that was deleted', async () => {
-    const { ask } = await newTenant()
+    const { ask } = await ownOrg()
     await sync(ask, [
       ...history,
       commit('rm', '2026-09-15T00:00:00Z', 'bob', [], {
@@ -215,7 +215,7 @@ describe('computed parts', () => {
   })
 
   test('count open findings in the files, and sensitive files', async () => {
-    const { ask } = await newTenant()
+    const { ask } = await ownOrg()
     const finding = { rule_id: 'r', category: 'secret', title: 't', file: 'src/a.ts' }
     await sync(ask, [
       sessionRecord('sess_1', {
@@ -242,8 +242,8 @@ describe('computed parts', () => {
   })
 
   test('of a project without history, or of no files, are what the change itself says', async () => {
-    const { ask, own } = await newTenant()
-    const { ask: other } = await newTenant()
+    const { ask, own } = await ownOrg()
+    const { ask: other } = await ownOrg()
     await sync(other, history)
     await sync(ask, [change(['src/a.ts']), change([], { pr_number: 2 })])
     const risks = (await list(ask)).data

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { repeatingClient, tenant, testApp } from '../../support/api.ts'
+import { newOrg, repeatingClient, testApp } from '../../support/api.ts'
 import { plainDatabase, testsDatabase } from '../../support/postgres.ts'
 import { given, sessionRecord } from '../../support/records.ts'
 import { bodyOf, sync } from './requests.ts'
@@ -172,7 +172,7 @@ interface Found {
 test('parts are those of a naive computation, and their sum is never more than the cost of the sessions', async () => {
   await fc.assert(
     fc.asyncProperty(world, async (all) => {
-      const ask = repeatingClient(app, (await tenant(database.sql)).key)
+      const ask = repeatingClient(app, (await newOrg(database.sql)).key)
       await sync(ask, recordsOf(all))
       const expected = expectedParts(all)
       const partsById = new Map<string, bigint[]>()

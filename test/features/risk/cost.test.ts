@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { repeatingClient, tenant, testApp } from '../../support/api.ts'
+import { newOrg, repeatingClient, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 import { given } from '../../support/records.ts'
 import { type Ask, bodyOf, sync } from './requests.ts'
@@ -10,7 +10,7 @@ const database = await testsDatabase()
 
 const app = testApp(database.sql)
 
-const newClient = async (): Promise<Ask> => repeatingClient(app, (await tenant(database.sql)).key)
+const newClient = async (): Promise<Ask> => repeatingClient(app, (await newOrg(database.sql)).key)
 
 const pull = (pr_number: number, created_at: string, more: object = {}) =>
   given({ id: `risk_${pr_number}`, pr_number, created_at, ...more })

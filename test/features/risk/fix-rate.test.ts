@@ -1,12 +1,12 @@
 import { expect, test } from 'bun:test'
-import { client, got, jsonPost, tenant, testApp } from '../../support/api.ts'
+import { client, got, jsonPost, newOrg, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 
 // The share of merged pull requests of a rating that a fix followed: docs/risk.md.
 
 const database = await testsDatabase()
 
-const ask = client(testApp(database.sql), (await tenant(database.sql)).key)
+const ask = client(testApp(database.sql), (await newOrg(database.sql)).key)
 
 /** A merged pull request whose commit changed a file of its own. */
 const pullRequest = (number: number, more: object = {}) => [

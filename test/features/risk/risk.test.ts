@@ -3,7 +3,7 @@ import { loadPricer } from '../../../src/analysis/scoring/prices.ts'
 import { rebuildTables } from '../../../src/database/derived-tables.ts'
 import { RISK_TABLES } from '../../../src/features/risk/rollup.ts'
 import { seed } from '../../../src/server/seed/seed.ts'
-import { repeatingClient, type Tenant, tenant, testApp } from '../../support/api.ts'
+import { newOrg, type Org, repeatingClient, testApp } from '../../support/api.ts'
 import { findDifferences, testsDatabase } from '../../support/postgres.ts'
 import { given, type Risk } from '../../support/records.ts'
 import { type Ask, bodyOf, firstOf, list, post, sync } from './requests.ts'
@@ -14,8 +14,8 @@ const RATINGS = ['low', 'medium', 'high', 'critical'] as const
 
 const database = await testsDatabase()
 
-async function newTenant(scopes?: string[]): Promise<{ ask: Ask; own: Tenant }> {
-  const own = await tenant(database.sql, scopes === undefined ? {} : { scopes })
+async function ownOrg(scopes?: string[]): Promise<{ ask: Ask; own: Org }> {
+  const own = await newOrg(database.sql, scopes === undefined ? {} : { scopes })
   return { ask: repeatingClient(app, own.key), own }
 }
 
@@ -59,7 +59,7 @@ describe('the list', () => {
     score <= 30 ? 'low' : score <= 60 ? 'medium' : score <= 80 ? 'high' : 'critical'
 
   beforeAll(async () => {
-    ;({ ask } = await newTenant(['risk:read', 'write']))
+    ;({ ask } = await ownOrg(['risk:read', 'write']))
     made = makeRisks()
     expect(await sync(ask, made)).toEqual({ created: 300, updated: 0, unchanged: 0 })
   })
@@ -139,7 +139,7 @@ describe('the list', () => {
 
 describe('given parts', () => {
   test('make a score and a rating of ours', async () => {
-    const { ask } = await newTenant()
+    const { ask } = await ownOrg()
     await sync(ask, [given({ risk_score: 1, rating: 'low' })])
     const first = await firstOf(ask)
     expect(first).toMatchObject({
@@ -152,7 +152,7 @@ describe('given parts', () => {
   })
 
   test('again change nothing; else they replace what was there', async () => {
-    const { ask, own } = await newTenant()
+    const { ask, own } = await ownOrg()
     const batch = [given(), given({ pr_number: 2, id: 'risk_mine' }), given({ repo: 'acme/other' })]
     expect(await sync(ask, batch)).toEqual({ created: 3, updated: 0, unchanged: 0 })
     const before = await list(ask)
@@ -171,7 +171,7 @@ describe('given parts', () => {
   })
 
   test('of one pull request twice in a batch: the later stands', async () => {
-    const { ask, own } = await newTenant()
+    const { ask, own } = await ownOrg()
     expect(await sync(ask, [given(), given({ coupling_score: 0 })])).toEqual({
       created: 1,
       updated: 1,
@@ -183,7 +183,7 @@ describe('given parts', () => {
   })
 
   test('the counts can be made anew', async () => {
-    const { ask, own } = await newTenant()
+    const { ask, own } = await ownOrg()
     await sync(ask, [given(), given({ pr_number: 2, impact_score: 0 })])
     await database.sql`update risk_rollups r set prs = 9 where r.org_id = ${own.orgId} and r.repo = ''`
     expect((await findDifferences(database.sql, own.orgId, RISK_TABLES)).length).toBeGreaterThan(0)
@@ -223,7 +223,7 @@ describe('given parts', () => {
       'contributions.impact',
     ],
   ])('%s are refused', async (_what, record, field) => {
-    const { ask } = await newTenant()
+    const { ask } = await ownOrg()
     const response = await post(ask, [given({ pr_number: 9 }), record])
     expect(response.status).toBe(400)
     const { code, details } = await bodyOf(response)
@@ -233,7 +233,7 @@ describe('given parts', () => {
   })
 
   test('an id stays with its pull request', async () => {
-    const { ask } = await newTenant()
+    const { ask } = await ownOrg()
     await sync(ask, [given({ id: 'risk_a' })])
     for (const record of [given({ id: 'risk_b' }), given({ pr_number: 2, id: 'risk_a' })]) {
       const response = await post(ask, [record])
@@ -251,7 +251,7 @@ test('seeded scores are counted, and the same for the same seed, also again', as
     pricer: async () => loadPricer({}),
     storeContent: false,
   }
-  const [{ ask, own }, { ask: other, own: there }] = [await newTenant(), await newTenant()]
+  const [{ ask, own }, { ask: other, own: there }] = [await ownOrg(), await ownOrg()]
   await seed(deps, own.orgId, plan)
   await seed(deps, there.orgId, plan)
   expect((await list(ask)).pagination.total).toBe(400)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { RISK_TABLES } from '../../../src/features/risk/rollup.ts'
 import { exportLines } from '../../../src/server/sync/export.ts'
-import { repeatingClient, type Tenant, tenant, testApp } from '../../support/api.ts'
+import { newOrg, type Org, repeatingClient, testApp } from '../../support/api.ts'
 import { findDifferences, testsDatabase } from '../../support/postgres.ts'
 import { given } from '../../support/records.ts'
 import { type Ask, bodyOf, list, post, sync } from './requests.ts'
@@ -27,8 +27,8 @@ const database = await testsDatabase()
 
 const app = testApp(database.sql)
 
-async function newTenant(): Promise<{ ask: Ask; own: Tenant }> {
-  const own = await tenant(database.sql)
+async function ownOrg(): Promise<{ ask: Ask; own: Org }> {
+  const own = await newOrg(database.sql)
   return { ask: repeatingClient(app, own.key), own }
 }
 
@@ -51,7 +51,7 @@ const pull = (more: object = {}) => given({ id: 'risk_1', ...more })
 
 describe('a later record', () => {
   test('keeps what it does not say', async () => {
-    const { ask, own } = await newTenant()
+    const { ask, own } = await ownOrg()
     await sync(ask, [pull(MERGED)])
     expect(await stateOf(ask)).toEqual(SHOWN)
     expect(await sync(ask, [pull()])).toEqual({ created: 0, updated: 0, unchanged: 1 })
@@ -63,13 +63,13 @@ describe('a later record', () => {
   })
 
   test('of the same batch too', async () => {
-    const { ask } = await newTenant()
+    const { ask } = await ownOrg()
     await sync(ask, [pull(MERGED), pull({ pr_title: 'New' })])
     expect(await stateOf(ask)).toEqual(SHOWN)
   })
 
   test('with another state has none of the times that this excludes', async () => {
-    const { ask } = await newTenant()
+    const { ask } = await ownOrg()
     await sync(ask, [pull({ state: 'closed', closed_at: '2026-10-02T08:00:00Z' })])
     expect(await stateOf(ask)).toMatchObject({ state: 'closed', closed_at: SHOWN.closed_at })
     await sync(ask, [pull({ state: 'open' })])
@@ -81,7 +81,7 @@ describe('a later record', () => {
   })
 
   test('does not compute the risk again', async () => {
-    const { ask } = await newTenant()
+    const { ask } = await ownOrg()
     const { impact_score: _i, regression_score: _r, security_score: _s, coupling_score: _c, ...bare } = pull()
     const files = [{ path: 'src/a.ts', additions: 1, deletions: 0, status: 'modified' }]
     const record = { ...bare, files, project: 'shop', author_email: 'ada@example.com' }
@@ -102,7 +102,7 @@ test.each([
   ['closed', 'merged_at'],
   ['open', 'closed_at'],
 ])('%s with %s is refused', async (state, field) => {
-  const { ask } = await newTenant()
+  const { ask } = await ownOrg()
   const response = await post(ask, [pull({ state, [field]: '2026-10-02T08:00:00Z' })])
   expect(response.status).toBe(400)
   expect((await bodyOf(response)).details[0].field).toBe(`records[0].${field}`)
@@ -115,14 +115,14 @@ test.each([
   ['merged_at', 'yesterday'],
   ['merge_commit', 'a b'],
 ])('%s %s is refused', async (field, value) => {
-  const { ask } = await newTenant()
+  const { ask } = await ownOrg()
   const response = await post(ask, [pull({ [field]: value })])
   expect(response.status).toBe(400)
   expect((await bodyOf(response)).details[0].field).toBe(`records[0].${field}`)
 })
 
 test('the list is filtered by state, with exact totals', async () => {
-  const { ask, own } = await newTenant()
+  const { ask, own } = await ownOrg()
   const states = ['open', 'merged', 'closed'] as const
   const made = Array.from({ length: 90 }, (_, index) => ({
     ...given({ id: `risk_${index}`, repo: `acme/r${index % 2}`, pr_number: index + 1 }),

@@ -7,7 +7,7 @@ import { checkRollups } from '../../../src/server/doctor/checks.ts'
 import { erasePerson } from '../../../src/server/erasure/person.ts'
 import { deleteExpiredSessions } from '../../../src/server/erasure/retention.ts'
 import { exportLines } from '../../../src/server/sync/export.ts'
-import { type Ask, asker, type Tenant, tenant, testApp } from '../../support/api.ts'
+import { type Ask, asker, newOrg, type Org, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 import { asOrganization, asOwner } from '../../support/rls.ts'
 
@@ -64,13 +64,13 @@ const send = async (ask: Ask, records: object[]) => {
 }
 
 interface Organization {
-  own: Tenant
+  own: Org
   ask: Ask
 }
 
 /** An organization with these records, one request each when `apart`. */
 async function organization(records: object[] = [], apart = false): Promise<Organization> {
-  const own = await tenant(db.sql, { scopes: SCOPES })
+  const own = await newOrg(db.sql, { scopes: SCOPES })
   const ask = asker(app, own.key)
   if (apart) for (const record of records) await send(ask, [record])
   else if (records.length > 0) await send(ask, records)

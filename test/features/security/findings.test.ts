@@ -4,7 +4,7 @@ import { updateOrganization } from '../../../src/features/organization/queries.t
 import { FINDING_TABLES } from '../../../src/features/security/check.ts'
 import { USAGE_TABLES } from '../../../src/features/usage/check.ts'
 import type { App } from '../../../src/server/app.ts'
-import { client, jsonPost, type Tenant, tenant, testApp } from '../../support/api.ts'
+import { client, jsonPost, newOrg, type Org, testApp } from '../../support/api.ts'
 import { findDifferences, testsDatabase } from '../../support/postgres.ts'
 import { memberRecord, sessionRecord } from '../../support/records.ts'
 
@@ -14,7 +14,7 @@ const database = await testsDatabase()
 /** Keys are looked up again after a second of this clock. */
 let keyMs = 0
 let app: App
-let mine: Tenant
+let mine: Org
 let ask: ReturnType<typeof client>
 
 interface Listed {
@@ -27,7 +27,7 @@ interface Listed {
 
 beforeAll(async () => {
   app = testApp(database.sql, { keyClock: () => keyMs })
-  mine = await tenant(database.sql, { scopes: ['read', 'write', 'admin', 'audit:read'] })
+  mine = await newOrg(database.sql, { scopes: ['read', 'write', 'admin', 'audit:read'] })
   ask = client(app, mine.key)
   await post([memberRecord('ada'), ...SESSIONS])
 })
@@ -238,7 +238,7 @@ test('a dismissed one counts no more, also when its session is sent again, and c
 })
 
 test('has states and an assignee, who may say that it is fixed; a later session opens a fixed one again', async () => {
-  const own = await tenant(database.sql, { scopes: ['read', 'write', 'admin', 'audit:read'] })
+  const own = await newOrg(database.sql, { scopes: ['read', 'write', 'admin', 'audit:read'] })
   const by = (key: string) => client(app, key)
   const change = async (key: string, id: string, body: object) => {
     const response = await by(key)(`/v1/findings/finding_${id}`, { ...jsonPost(body), method: 'PATCH' })
@@ -305,7 +305,7 @@ test('has states and an assignee, who may say that it is fixed; a later session 
 })
 
 test('only an admin dismisses: records of other keys neither dismiss nor open a finding again', async () => {
-  const own = await tenant(database.sql, { scopes: ['read', 'write', 'admin'] })
+  const own = await newOrg(database.sql, { scopes: ['read', 'write', 'admin'] })
   const { key } = await createKey(database.sql, own.orgId, { name: 'laptop', scopes: ['sessions:write'] })
   const syncBy = async (by: string, findings: object[]) => {
     const response = await client(app, by)(
@@ -339,7 +339,7 @@ test('refuses what it does not know, and who may not', async () => {
   expect((await send('PATCH', '/v1/findings/finding_a', { status: 'gone' })).status).toBe(400)
   for (const body of [{}, { assignee: 'nobody@example.com' }, { assignee: 3 }])
     expect((await send('PATCH', '/v1/findings/finding_a', body)).status).toBe(400)
-  const another = await tenant(database.sql, { scopes: ['read', 'admin'] })
+  const another = await newOrg(database.sql, { scopes: ['read', 'admin'] })
   const theirs = client(app, another.key)
   expect((await list('', theirs)).data).toEqual([])
   const foreign = await theirs('/v1/findings/finding_a', {

@@ -4,7 +4,7 @@ import { readSessions } from '../../../src/analysis/agents/read-sessions.ts'
 import type { SessionRecord } from '../../../src/analysis/records/session.ts'
 import { loadPricer } from '../../../src/analysis/scoring/prices.ts'
 import { createLog } from '../../../src/base/log.ts'
-import { client, jsonPost, tenant, testApp } from '../../support/api.ts'
+import { client, jsonPost, newOrg, testApp } from '../../support/api.ts'
 import { testsFolder } from '../../support/at-end.ts'
 import { PLANTED } from '../../support/planted-secrets.ts'
 import { testsDatabase } from '../../support/postgres.ts'
@@ -144,7 +144,7 @@ function expectNowhere(text: string): void {
 const database = await testsDatabase()
 const log = createLog('debug', 'json', (text) => logged.push(text))
 const app = testApp(database.sql, { log, pricer: () => loadPricer(), config: { storeContent: true } })
-const mine = await tenant(database.sql)
+const mine = await newOrg(database.sql)
 const ask = client(app, mine.key)
 const folder = testsFolder().path
 

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { loadPricer } from '../../../src/analysis/scoring/prices.ts'
 import { FINDING_TABLES } from '../../../src/features/security/check.ts'
 import { SESSION_ROLLUPS } from '../../../src/features/sessions/rollup.ts'
-import { client, got, jsonPost, repeatingClient, tenant, testApp } from '../../support/api.ts'
+import { client, got, jsonPost, newOrg, repeatingClient, testApp } from '../../support/api.ts'
 import { findDifferences, testsDatabase } from '../../support/postgres.ts'
 import { sessionRecord } from '../../support/records.ts'
 
@@ -167,7 +167,7 @@ const queryOf = (filter: Filter) =>
   ).toString()
 
 const app = testApp(database.sql, { pricer: () => loadPricer() })
-const mine = await tenant(database.sql)
+const mine = await newOrg(database.sql)
 const ask = repeatingClient(app, mine.key)
 
 describe('without sessions', () => {
@@ -281,7 +281,7 @@ describe('findings without a fingerprint', () => {
 
 describe('writers at once', () => {
   test('leave the rollups exact, and a damaged one is noticed', async () => {
-    const { orgId, key } = await tenant(database.sql)
+    const { orgId, key } = await newOrg(database.sql)
     const as = client(app, key)
     for (let round = 0; round < 5; round += 1)
       await Promise.all([1, 2, 3].map(() => post(Array.from({ length: 20 }, makeSession), as)))
@@ -292,7 +292,7 @@ describe('writers at once', () => {
   })
 
   test('names of files of any length and script are kept apart', async () => {
-    const { orgId, key } = await tenant(database.sql)
+    const { orgId, key } = await newOrg(database.sql)
     const as = client(app, key)
     const long = 'ä'.repeat(4095)
     const finding = (file: string) => ({

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { client, got, jsonPost, tenant, testApp } from '../../support/api.ts'
+import { client, got, jsonPost, newOrg, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 import { sessionRecord } from '../../support/records.ts'
 
@@ -9,7 +9,7 @@ const left = (days: number, lines: number) => ({ days, lines })
 
 const database = await testsDatabase()
 const app = testApp(database.sql)
-const ask = client(app, (await tenant(database.sql)).key)
+const ask = client(app, (await newOrg(database.sql)).key)
 const sessions = ['none', 'landed', 'lost', 'both', 'undone', 'squashed', 'hashed', 'before'].map((name) => ({
   ...{ type: 'session', id: `sess_${name}`, project_name: 'shop', created_at: '2026-05-01T00:00:00Z' },
 }))

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { loadPricer } from '../../../src/analysis/scoring/prices.ts'
-import { jsonPost, repeatingClient, tenant, testApp } from '../../support/api.ts'
+import { jsonPost, newOrg, repeatingClient, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 
 // Agents write more on a call than its tokens: the version, a skill, who is paid.
@@ -9,7 +9,7 @@ const database = await testsDatabase()
 let ask: (path: string, init?: RequestInit) => Promise<Response>
 
 beforeAll(async () => {
-  const { key } = await tenant(database.sql)
+  const { key } = await newOrg(database.sql)
   ask = repeatingClient(testApp(database.sql, { pricer: loadPricer }), key)
 })
 

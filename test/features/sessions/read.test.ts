@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { loadPricer } from '../../../src/analysis/scoring/prices.ts'
-import { client, got, jsonPost, repeatingClient, tenant, testApp } from '../../support/api.ts'
+import { client, got, jsonPost, newOrg, repeatingClient, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 import { memberRecord, sessionRecord } from '../../support/records.ts'
 
@@ -44,7 +44,7 @@ function makeSessions(): Made[] {
 }
 
 const app = testApp(database.sql, { now: () => NOW, pricer: loadPricer })
-const mine = await tenant(database.sql)
+const mine = await newOrg(database.sql)
 const ask = repeatingClient(app, mine.key)
 const made = makeSessions()
 expect((await post(made)).status).toBe(200)
@@ -103,7 +103,7 @@ describe('GET /v1/sessions', () => {
   }
 
   test('deep pages by number are counted from the nearer end', async () => {
-    const other = await tenant(database.sql)
+    const other = await newOrg(database.sql)
     const asOther = client(app, other.key)
     const many = Array.from({ length: 2_500 }, (_, index) =>
       sessionRecord(`sess_${String(index).padStart(4, '0')}`, { project_name: 'many', turns: index % 7 }),
@@ -149,7 +149,7 @@ describe('GET /v1/quality', () => {
   })
 
   test('the mean of the equally long range before is that range’s own', async () => {
-    const theirs = await tenant(database.sql, { scopes: ['read', 'write'] })
+    const theirs = await newOrg(database.sql, { scopes: ['read', 'write'] })
     const as = client(app, theirs.key)
     const scores = [
       ['2019-03-01', 20],
@@ -357,7 +357,7 @@ describe('GET /v1/cost', () => {
 
 describe('a session of another age', () => {
   const trendOf = async (years: string[], query = '') => {
-    const other = client(app, (await tenant(database.sql)).key)
+    const other = client(app, (await newOrg(database.sql)).key)
     const sessions = years.map((year, index) => ({
       ...{ type: 'session', id: `sess_${index}`, project_name: 'p', estimated_cost: 1 + index },
       created_at: `${year}-11-15T10:00:00Z`,
@@ -473,7 +473,7 @@ describe('GET /v1/sessions/:session_id', () => {
 })
 
 test('include=details adds member, agent, model, branch, end and open findings, in every order and as CSV', async () => {
-  const own = await tenant(database.sql)
+  const own = await newOrg(database.sql)
   const asOwn = client(app, own.key)
   const one = {
     ...{ type: 'session', id: 'sess_full', created_at: '2026-11-02T10:00:00Z', project_name: 'p0', turns: 3 },

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { loadPricer, type Pricer } from '../../../src/analysis/scoring/prices.ts'
 import { USAGE_ROLLUPS } from '../../../src/features/usage/rollup.ts'
-import { got, jsonPost, repeatingClient, tenant, testApp } from '../../support/api.ts'
+import { got, jsonPost, newOrg, repeatingClient, testApp } from '../../support/api.ts'
 import { findDifferences, testsDatabase } from '../../support/postgres.ts'
 import { sessionRecord } from '../../support/records.ts'
 
@@ -19,7 +19,7 @@ const database = await testsDatabase()
 
 /** A new organization, and what asks the API of it; `prices` may be replaced. */
 async function organization() {
-  const mine = await tenant(database.sql)
+  const mine = await newOrg(database.sql)
   const prices = { pricer: await loadPricer() }
   const pricer: () => Promise<Pricer> = async () => prices.pricer
   const ask = repeatingClient(testApp(database.sql, { now: () => NOW, pricer }), mine.key)

@@ -3,7 +3,7 @@ import { SYSTEM } from '../../../src/accounts/audit-log/append.ts'
 import { createKey } from '../../../src/accounts/keys/queries.ts'
 import { erasePerson } from '../../../src/server/erasure/person.ts'
 import { renameProject } from '../../../src/server/sync/project-write.ts'
-import { type Ask, asker, type Tenant, tenant, testApp } from '../../support/api.ts'
+import { type Ask, asker, newOrg, type Org, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 import { memberRecord } from '../../support/records.ts'
 import { asOrganization } from '../../support/rls.ts'
@@ -29,7 +29,7 @@ const send = async (ask: Ask, ...records: object[]) => {
 }
 
 interface Organization {
-  own: Tenant
+  own: Org
   ask: Ask
   set: (month: string, limit: number, scope?: string) => Promise<{ status: number; text: string }>
   /** Data of the events of exceeded budgets. */
@@ -37,7 +37,7 @@ interface Organization {
 }
 
 async function organization(...records: object[]): Promise<Organization> {
-  const own = await tenant(db.sql, { scopes: SCOPES })
+  const own = await newOrg(db.sql, { scopes: SCOPES })
   const ask = asker(app, own.key)
   await ask('POST', '/v1/webhooks', { url: 'https://example.com/hook', events: ['cost.budget_exceeded'] })
   if (records.length > 0) await send(ask, ...records)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { createKey } from '../../../src/accounts/keys/queries.ts'
-import { asker, type Tenant, tenant, testApp } from '../../support/api.ts'
+import { asker, newOrg, type Org, testApp } from '../../support/api.ts'
 import { CHANGES, declaredRoutes } from '../../support/isolation/routes.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 
@@ -14,11 +14,11 @@ const db = await testsDatabase()
 const app = testApp(db.sql, { config: { rateLimits: PLENTY } })
 
 async function organization(scopes = ADMIN) {
-  const own = await tenant(db.sql, { scopes })
+  const own = await newOrg(db.sql, { scopes })
   return { ...own, ask: asker(app, own.key) }
 }
 
-const actions = async ({ orgId }: Pick<Tenant, 'orgId'>) =>
+const actions = async ({ orgId }: Pick<Org, 'orgId'>) =>
   (
     await db.sql<{ action: string; user_id: string; details: Record<string, unknown> }[]>`
       select l.action, l.user_id, l.details from audit_log l where l.org_id = ${orgId} order by l.created_at`

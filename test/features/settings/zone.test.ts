@@ -1,11 +1,11 @@
 import { expect, test } from 'bun:test'
-import { asker, tenant, testApp } from '../../support/api.ts'
+import { asker, newOrg, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 
 const db = await testsDatabase()
 
 test('a change of the time zone waits, and refuses another one', async () => {
-  const own = await tenant(db.sql, { scopes: ['read', 'admin', 'audit:write'] })
+  const own = await newOrg(db.sql, { scopes: ['read', 'admin', 'audit:write'] })
   const ask = asker(testApp(db.sql), own.key)
   const zoneOf = async () => {
     const { time_zone, time_zone_pending } = (await ask('GET', '/v1/organization')).body as Record<

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { listen } from '../../../src/http/listen.ts'
-import { tenant, testApp } from '../../support/api.ts'
+import { newOrg, testApp } from '../../support/api.ts'
 import { atEnd, testsFolder } from '../../support/at-end.ts'
 import { PROGRAM } from '../../support/cli.ts'
 import { silent, testsDatabase } from '../../support/postgres.ts'
@@ -30,7 +30,7 @@ async function run(...args: string[]) {
 }
 
 test('owner create and member invite print the link by which a person signs in', async () => {
-  const { slug, orgId } = await tenant(db.sql)
+  const { slug, orgId } = await newOrg(db.sql)
   const about = ['--org', slug, '--email', 'Ada@example.com', '--name', 'Ada']
   const made = JSON.parse((await run('owner', 'create', ...about, '--json')).out)
   expect({ ...made }).toEqual({
@@ -70,7 +70,7 @@ test('owner create and member invite print the link by which a person signs in',
 })
 
 test('login at a terminal gets a key by the approval of a person', async () => {
-  const { orgId, slug } = await tenant(db.sql)
+  const { orgId, slug } = await newOrg(db.sql)
   const ada = await signedIn(app, db.sql, orgId, 'ada@laptop.example')
   let shown = ''
   const decoder = new TextDecoder()

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { client, tenant, testApp } from '../../support/api.ts'
+import { client, newOrg, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 import { signedIn } from './people.ts'
 
@@ -9,7 +9,7 @@ const db = await testsDatabase()
 const app = testApp(db.sql)
 
 test('a developer makes, sees, rotates and revokes keys of their own only', async () => {
-  const { orgId, keyId } = await tenant(db.sql)
+  const { orgId, keyId } = await newOrg(db.sql)
   const ada = await signedIn(app, db.sql, orgId, 'ada@example.com')
   const bob = await signedIn(app, db.sql, orgId, 'bob@example.com')
   const make = async (body: object, by = ada) => {
@@ -50,7 +50,7 @@ test('a developer makes, sees, rotates and revokes keys of their own only', asyn
 })
 
 test('an auditor makes none, and an admin any', async () => {
-  const { orgId } = await tenant(db.sql)
+  const { orgId } = await newOrg(db.sql)
   const otto = await signedIn(app, db.sql, orgId, 'otto@example.com', 'auditor')
   expect((await otto.get('/v1/keys')).status).toBe(403)
   expect((await otto.get('/v1/organization')).status).toBe(200)

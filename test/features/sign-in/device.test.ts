@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'bun:test'
 import type { App } from '../../../src/server/app.ts'
-import { client, tenant, testApp } from '../../support/api.ts'
+import { client, newOrg, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 import { browser, post, signedIn } from './people.ts'
 
@@ -29,7 +29,7 @@ const poll = ({ device_code }: Device) => ask('/auth/device/token', { device_cod
 const waited = () => db.sql`update device_requests set asked_at = now() - interval '1 minute'`
 
 test('a machine gets a key that is bound to who approves it, once', async () => {
-  const { orgId, slug } = await tenant(db.sql)
+  const { orgId, slug } = await newOrg(db.sql)
   const ada = await signedIn(app, db.sql, orgId, 'ada@example.com')
   const device = await newDevice()
   expect(device).toEqual({
@@ -71,7 +71,7 @@ test('a machine gets a key that is bound to who approves it, once', async () => 
 })
 
 test('a machine that is refused, unknown or too late gets none', async () => {
-  const { orgId } = await tenant(db.sql)
+  const { orgId } = await newOrg(db.sql)
   const ada = await signedIn(app, db.sql, orgId, 'ada@example.com')
   const refused = await newDevice()
   const no = { user_code: refused.user_code, approve: false }
@@ -91,7 +91,7 @@ test('a machine that is refused, unknown or too late gets none', async () => {
 })
 
 test('only a signed-in person approves, by a page of this server, and no auditor', async () => {
-  const { orgId } = await tenant(db.sql)
+  const { orgId } = await newOrg(db.sql)
   const ada = await signedIn(app, db.sql, orgId, 'ada@example.com')
   const otto = await signedIn(app, db.sql, orgId, 'otto@example.com', 'auditor')
   const { user_code } = await newDevice()
@@ -105,7 +105,7 @@ test('only a signed-in person approves, by a page of this server, and no auditor
 })
 
 test('codes are tried ten times a minute at most, looks and right ones among them, by all instances', async () => {
-  const { orgId } = await tenant(db.sql)
+  const { orgId } = await newOrg(db.sql)
   const ada = await signedIn(app, db.sql, orgId, 'ada@example.com')
   const [there, { user_code }, last] = [
     await browser(instance(), ada.cookie),
@@ -132,7 +132,7 @@ test('codes are tried ten times a minute at most, looks and right ones among the
 })
 
 test('a machine is shown by its name, address and time to who is signed in', async () => {
-  const { orgId } = await tenant(db.sql)
+  const { orgId } = await newOrg(db.sql)
   const behind = instance({ trustProxy: 1 })
   const ada = await signedIn(behind, db.sql, orgId, 'ada@example.com')
   const asked = await post(
@@ -153,7 +153,7 @@ test('a machine is shown by its name, address and time to who is signed in', asy
 })
 
 test('approvals and refusals are audited, and the key with the address of who approved', async () => {
-  const { orgId } = await tenant(db.sql)
+  const { orgId } = await newOrg(db.sql)
   const behind = instance({ trustProxy: 1 })
   const ada = await signedIn(behind, db.sql, orgId, 'ada@example.com')
   const [yes, no] = [await newDevice('yes'), await newDevice('no')]
@@ -181,7 +181,7 @@ test('approvals and refusals are audited, and the key with the address of who ap
 })
 
 test('a machine that many ask for at once gets one key', async () => {
-  const { orgId } = await tenant(db.sql)
+  const { orgId } = await newOrg(db.sql)
   const ada = await signedIn(app, db.sql, orgId, 'ada@example.com')
   const device = await newDevice()
   await ada.send('POST', APPROVE, { user_code: device.user_code, approve: true })
@@ -193,7 +193,7 @@ test('a machine that many ask for at once gets one key', async () => {
 })
 
 test('who is no longer allowed to has no key made', async () => {
-  const { orgId } = await tenant(db.sql)
+  const { orgId } = await newOrg(db.sql)
   const ada = await signedIn(app, db.sql, orgId, 'ada@example.com')
   const device = await newDevice()
   await ada.send('POST', '/auth/device/approve', { user_code: device.user_code, approve: true })

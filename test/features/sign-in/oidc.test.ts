@@ -3,7 +3,7 @@ import { createKey } from '../../../src/accounts/keys/queries.ts'
 import { createLog } from '../../../src/base/log.ts'
 import { loadConfig, type OidcConfig, type Role } from '../../../src/config.ts'
 import type { App } from '../../../src/server/app.ts'
-import { asker, tenant, testApp } from '../../support/api.ts'
+import { asker, newOrg, testApp } from '../../support/api.ts'
 import { atEnd } from '../../support/at-end.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 import { CLIENT_ID, CLIENT_SECRET, signInAtIssuer, startIssuer } from './issuer.ts'
@@ -64,7 +64,7 @@ async function atAnother(options: object = {}) {
 }
 beforeEach(async () => {
   issuer.accounts.clear()
-  const made = await tenant(db.sql)
+  const made = await newOrg(db.sql)
   slug = made.slug
   orgId = made.orgId
 })

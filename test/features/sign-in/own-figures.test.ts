@@ -3,7 +3,7 @@ import { SYSTEM } from '../../../src/accounts/audit-log/append.ts'
 import { createKey } from '../../../src/accounts/keys/queries.ts'
 import { lookAtRules } from '../../../src/features/alerts/look.ts'
 import type { App } from '../../../src/server/app.ts'
-import { client, jsonPost, repeatingClient, tenant, testApp } from '../../support/api.ts'
+import { client, jsonPost, newOrg, repeatingClient, testApp } from '../../support/api.ts'
 import { namesOf, recordsOf } from '../../support/isolation/records.ts'
 import { pathsOf, readRoutes, SHARED_PATHS } from '../../support/isolation/routes.ts'
 import { silent, testsDatabase } from '../../support/postgres.ts'
@@ -37,7 +37,7 @@ const { sql } = database
 /** Keys and people are looked up again after a second of this clock. */
 let keyMs = 0
 const app = testApp(sql, { now: () => NOW, keyClock: () => keyMs, config: { rateLimits: PLENTY } })
-const owner = await tenant(sql, { scopes: ['read', 'write', 'audit:write', 'webhooks', 'admin'] })
+const owner = await newOrg(sql, { scopes: ['read', 'write', 'audit:write', 'webhooks', 'admin'] })
 const ask = client(app, owner.key)
 for (const [index, word] of WORDS.entries()) {
   const email = `${word}@example.com`

@@ -3,7 +3,7 @@ import { createKey } from '../../../src/accounts/keys/queries.ts'
 import { SCOPE_TABLE } from '../../../src/accounts/keys/scopes.ts'
 import { saveAccount } from '../../../src/accounts/people/account-queries.ts'
 import { ROLES, type Role } from '../../../src/config.ts'
-import { asker, tenant, testApp } from '../../support/api.ts'
+import { asker, newOrg, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 import { addPerson, invite, PASSWORD, post, signedIn } from './people.ts'
 
@@ -40,7 +40,7 @@ interface Caller {
 const callers: Caller[] = []
 
 const app = testApp(db.sql, { config: { rateLimits: PLENTY } })
-const orgId = (await tenant(db.sql)).orgId
+const orgId = (await newOrg(db.sql)).orgId
 for (const role of ['owner', 'admin'] as const) {
   const person = await signedIn(app, db.sql, orgId, `${role}@example.com`, role)
   callers.push({

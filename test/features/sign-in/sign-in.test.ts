@@ -4,7 +4,7 @@ import { deleteEnded } from '../../../src/accounts/people/sign-in-queries.ts'
 import { createLog } from '../../../src/base/log.ts'
 import { findMember } from '../../../src/features/members/team-queries.ts'
 import type { App } from '../../../src/server/app.ts'
-import { tenant, testApp } from '../../support/api.ts'
+import { newOrg, testApp } from '../../support/api.ts'
 import { eventually } from '../../support/cli.ts'
 import { holdOrganization } from '../../support/held-organization.ts'
 import { testsDatabase } from '../../support/postgres.ts'
@@ -40,7 +40,7 @@ const entries = async (orgId: string) =>
 
 describe('an invitation', () => {
   test('is accepted once, sets the password and signs in', async () => {
-    const { orgId, slug } = await tenant(db.sql)
+    const { orgId, slug } = await newOrg(db.sql)
     const { id } = await addPerson(db.sql, orgId, 'ada@example.com', 'admin')
     const token = await invite(db.sql, orgId, id)
     for (const password of ['too short', 'x'.repeat(257)]) {
@@ -72,7 +72,7 @@ describe('an invitation', () => {
   })
 
   test('is replaced by a new one, ends after 7 days, and ends the sessions before it', async () => {
-    const { orgId } = await tenant(db.sql)
+    const { orgId } = await newOrg(db.sql)
     const ada = await signedIn(app, db.sql, orgId, 'ada@example.com')
     const [old, newer] = [await invite(db.sql, orgId, ada.id), await invite(db.sql, orgId, ada.id)]
     expect((await post(app, '/auth/accept', { token: old, password: PASSWORD })).status).toBe(401)
@@ -87,7 +87,7 @@ describe('an invitation', () => {
 
 describe('a password', () => {
   test('signs in, in one organization; wrong ones, unknown people and organizations are answered alike', async () => {
-    const { orgId, slug } = await tenant(db.sql)
+    const { orgId, slug } = await newOrg(db.sql)
     await signedIn(app, db.sql, orgId, 'Bob@Example.com')
     const right = await post(app, '/auth/password', { email: 'BOB@example.com', password: PASSWORD })
     expect([right.status, await right.text()]).toEqual([204, ''])
@@ -110,7 +110,7 @@ describe('a password', () => {
   })
 
   test('that is wrong is answered a second after it was sent, also while the organizations write', async () => {
-    const [one, two] = [await tenant(db.sql), await tenant(db.sql)]
+    const [one, two] = [await newOrg(db.sql), await newOrg(db.sql)]
     const app = testApp(db.sql)
     for (const { orgId } of [one, two]) await signedIn(app, db.sql, orgId, 'busy@example.com')
     const refuse = async (email: string) => {
@@ -130,7 +130,7 @@ describe('a password', () => {
   })
 
   test('belongs to an address in ASCII lower case: the Kelvin sign is no k', async () => {
-    const { orgId } = await tenant(db.sql)
+    const { orgId } = await newOrg(db.sql)
     await signedIn(app, db.sql, orgId, 'Kim@example.com')
     const statusOf = async (email: string) =>
       (await post(app, '/auth/password', { email, password: PASSWORD })).status
@@ -141,7 +141,7 @@ describe('a password', () => {
   })
 
   test('of a person of several organizations asks which', async () => {
-    const [one, two] = [await tenant(db.sql), await tenant(db.sql)]
+    const [one, two] = [await newOrg(db.sql), await newOrg(db.sql)]
     for (const { orgId } of [one, two]) await signedIn(app, db.sql, orgId, 'both@example.com')
     const login = { email: 'both@example.com', password: PASSWORD }
     const asked = await post(app, '/auth/password', login)
@@ -156,7 +156,7 @@ describe('a password', () => {
   })
 
   test('is tried ten times a minute for each account and each address, by all instances together', async () => {
-    const { orgId } = await tenant(db.sql)
+    const { orgId } = await newOrg(db.sql)
     await signedIn(app, db.sql, orgId, 'eve@example.com')
     await db.sql`delete from sign_in_tries`
     const instances = [app, instance()]
@@ -184,7 +184,7 @@ describe('a password', () => {
 
   test('is checked for 64 people at once, and further ones are told when to try again', async () => {
     const behind = instance({ trustProxy: 2 })
-    const { orgId } = await tenant(db.sql)
+    const { orgId } = await newOrg(db.sql)
     await signedIn(app, db.sql, orgId, 'sixty@example.com')
     const tries = Array.from({ length: 100 }, (_, n) =>
       post(
@@ -224,7 +224,7 @@ describe('a password', () => {
 
 describe('a session', () => {
   test('acts as the person, whose role says what is allowed, on the next request', async () => {
-    const { orgId } = await tenant(db.sql)
+    const { orgId } = await newOrg(db.sql)
     const ada = await signedIn(app, db.sql, orgId, 'ada@example.com')
     expect((await ada.get('/v1/audit')).status).toBe(403)
     expect((await ada.get('/v1/members')).status).toBe(403)
@@ -246,7 +246,7 @@ describe('a session', () => {
   })
 
   test('changes nothing without the token of its pages, and no other page may read by it', async () => {
-    const { orgId } = await tenant(db.sql)
+    const { orgId } = await newOrg(db.sql)
     const ada = await signedIn(app, db.sql, orgId, 'ada@example.com', 'admin')
     const bob = await signedIn(app, db.sql, orgId, 'bob@example.com', 'admin')
     for (const token of ['', 'x', bob.csrf]) {
@@ -274,7 +274,7 @@ describe('a session', () => {
   })
 
   test('counts in the limit of its organization, and an Authorization header comes before it', async () => {
-    const { orgId, key } = await tenant(db.sql, { plan: 'cloud_pro' })
+    const { orgId, key } = await newOrg(db.sql, { plan: 'cloud_pro' })
     const limited = testApp(db.sql, { windowClock: () => new Date('2026-11-15T12:00:00Z') })
     const ada = await signedIn(limited, db.sql, orgId, 'ada@example.com')
     const remaining = async (headers: Record<string, string>) => {
@@ -288,7 +288,7 @@ describe('a session', () => {
   })
 
   test('is a new one at each sign-in, whatever cookie the browser came with', async () => {
-    const { orgId } = await tenant(db.sql)
+    const { orgId } = await newOrg(db.sql)
     const ada = await signedIn(app, db.sql, orgId, 'new@example.com')
     const planted = `ca_session=${'A'.repeat(43)}`
     const login = { email: 'new@example.com', password: PASSWORD }
@@ -303,7 +303,7 @@ describe('a session', () => {
   })
 
   test('that is over changes nothing, at once and on every instance, nor does what is on its way', async () => {
-    const { orgId } = await tenant(db.sql)
+    const { orgId } = await newOrg(db.sql)
     const other = instance()
     const ada = await signedIn(app, db.sql, orgId, 'ada@example.com', 'admin')
     const stolen = await browser(other, ada.cookie)
@@ -333,7 +333,7 @@ describe('a session', () => {
   })
 
   test('of a member who is removed is over at once', async () => {
-    const { orgId } = await tenant(db.sql)
+    const { orgId } = await newOrg(db.sql)
     const ada = await signedIn(app, db.sql, orgId, 'ada@example.com', 'admin')
     const bob = await signedIn(app, db.sql, orgId, 'bob@example.com', 'admin')
     expect((await bob.get('/v1/members')).status).toBe(200)
@@ -346,7 +346,7 @@ describe('a session', () => {
   })
 
   test('is not ended by a page of another site', async () => {
-    const { orgId } = await tenant(db.sql)
+    const { orgId } = await newOrg(db.sql)
     const ada = await signedIn(app, db.sql, orgId, 'ada@example.com')
     for (const headers of [{}, { 'x-csrf-token': 'x' }]) {
       const answer = await post(app, '/auth/logout', {}, { cookie: ada.cookie, ...headers })
@@ -357,7 +357,7 @@ describe('a session', () => {
   })
 
   test('ends on every instance within a second of the sign-out', async () => {
-    const { orgId } = await tenant(db.sql)
+    const { orgId } = await newOrg(db.sql)
     const other = instance()
     const ada = await signedIn(app, db.sql, orgId, 'ada@example.com')
     const stolen = await browser(other, ada.cookie)
@@ -376,7 +376,7 @@ describe('a session', () => {
   })
 
   test('ends after 12 hours without use and after 7 days', async () => {
-    const { orgId } = await tenant(db.sql)
+    const { orgId } = await newOrg(db.sql)
     for (const [column, age] of [
       ['last_used_at', '12 hours'],
       ['created_at', '7 days'],
@@ -398,7 +398,7 @@ describe('a session', () => {
   })
 
   test('has a cookie for https alone where PUBLIC_URL is https', async () => {
-    const { orgId } = await tenant(db.sql)
+    const { orgId } = await newOrg(db.sql)
     const secure = instance({ publicUrl: 'https://analytics.example.com' })
     const { id } = await addPerson(db.sql, orgId, 'sec@example.com')
     const answer = await post(secure, '/auth/accept', {
@@ -414,7 +414,7 @@ describe('a session', () => {
 test('no secret reaches the log or an answer, and none is stored', async () => {
   const lines: string[] = []
   const logged = testApp(db.sql, { log: createLog('debug', 'json', (line) => lines.push(line)) })
-  const { orgId } = await tenant(db.sql)
+  const { orgId } = await newOrg(db.sql)
   const { id } = await addPerson(db.sql, orgId, 'log@example.com')
   const token = await invite(db.sql, orgId, id)
   const accepted = await post(logged, '/auth/accept', { token, password: PASSWORD })

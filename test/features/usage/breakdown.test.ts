@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import type { Pricer } from '../../../src/analysis/scoring/prices.ts'
 import { rebuildTables } from '../../../src/database/derived-tables.ts'
 import { USAGE_TABLES } from '../../../src/features/usage/check.ts'
-import { client, got, jsonPost, tenant, testApp } from '../../support/api.ts'
+import { client, got, jsonPost, newOrg, testApp } from '../../support/api.ts'
 import { findDifferences, testsDatabase } from '../../support/postgres.ts'
 import { memberRecord, sessionRecord } from '../../support/records.ts'
 import { KEYS, makeRecords, type Session, sumsByHand, TEAMS } from './by-hand.ts'
@@ -46,7 +46,7 @@ const FILTERS = [
 const database = await testsDatabase()
 
 const app = testApp(database.sql, { pricer, config: { rateLimits: UNLIMITED } })
-const owner = await tenant(database.sql)
+const owner = await newOrg(database.sql)
 const send = (records: object[], query = '') =>
   got(client(app, owner.key)(`/v1/sync${query}`, jsonPost({ records })))
 // half of the members come after their sessions, and some sessions change
@@ -168,7 +168,7 @@ test('the largest values of a second key, and the others summed', async () => {
 })
 
 test('the values of a second key that cost most, and those that changed most', async () => {
-  const own = await tenant(database.sql)
+  const own = await newOrg(database.sql)
   const as = async <Body>(path: string) => (await (await client(app, own.key)(path)).json()) as Body
   const session = (project_name: string, month: number, estimated_cost: number) => ({
     ...sessionRecord(`sess_${project_name}${month}`, { project_name, estimated_cost, model: project_name }),
@@ -356,7 +356,7 @@ test('wrong parameters are named', async () => {
 })
 
 test('without sessions', async () => {
-  const other = await tenant(database.sql)
+  const other = await newOrg(database.sql)
   const response = await client(app, other.key)('/v1/cost/breakdown?by=model')
   expect(await response.json()).toMatchObject({
     data: [],

@@ -4,7 +4,7 @@ import { checkRollups } from '../../../src/server/doctor/checks.ts'
 import { erasePerson } from '../../../src/server/erasure/person.ts'
 import { renameProject } from '../../../src/server/sync/project-write.ts'
 import { repriceSessions } from '../../../src/server/sync/reprice.ts'
-import { client, got, jsonPost, tenant, testApp } from '../../support/api.ts'
+import { client, got, jsonPost, newOrg, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 import { asOrganization } from '../../support/rls.ts'
 
@@ -35,7 +35,7 @@ interface Item {
 }
 
 async function organization() {
-  const { orgId, key } = await tenant(database.sql, { scopes: ['read', 'write', 'admin'] })
+  const { orgId, key } = await newOrg(database.sql, { scopes: ['read', 'write', 'admin'] })
   const ask = client(testApp(database.sql, { now: () => NOW, pricer: () => loadPricer(prices) }), key)
   const get = (path: string) => got<never>(ask(path))
   return {

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { loadPricer } from '../../../src/analysis/scoring/prices.ts'
 import { rebuildTables } from '../../../src/database/derived-tables.ts'
 import { USAGE_TABLES } from '../../../src/features/usage/check.ts'
-import { got, jsonPost, repeatingClient, tenant, testApp } from '../../support/api.ts'
+import { got, jsonPost, newOrg, repeatingClient, testApp } from '../../support/api.ts'
 import { findDifferences, testsDatabase } from '../../support/postgres.ts'
 import { memberRecord } from '../../support/records.ts'
 
@@ -67,7 +67,7 @@ const get = async (query: string) => {
   return { status: response.status, body: JSON.parse(await response.text()) }
 }
 
-const owner = await tenant(database.sql)
+const owner = await newOrg(database.sql)
 const ask = repeatingClient(testApp(database.sql, { pricer: loadPricer }), owner.key)
 const sessions = Array.from({ length: COUNT }, (_, nth) => makeSession(nth))
 await send([memberRecord('ada', { team: 'core', joined_at: '2026-01-01' })])

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { createKey } from '../../../src/accounts/keys/queries.ts'
 import { updateOrganization } from '../../../src/features/organization/queries.ts'
 import { csvLines, csvNames } from '../../../src/http/responses/csv.ts'
-import { client, got, jsonPost, repeatingClient, type Tenant, tenant, testApp } from '../../support/api.ts'
+import { client, got, jsonPost, newOrg, type Org, repeatingClient, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 import { memberRecord } from '../../support/records.ts'
 import { makeRecords, type Session } from './by-hand.ts'
@@ -21,8 +21,8 @@ const ADA = memberRecord('ada')
 /** Keys are looked up again after a second of this clock. */
 let keyMs = 0
 const app = testApp(database.sql, { keyClock: () => keyMs })
-const owner = await tenant(database.sql)
-const send = (records: object[], { key }: Tenant = owner) =>
+const owner = await newOrg(database.sql)
+const send = (records: object[], { key }: Org = owner) =>
   got(client(app, key)('/v1/sync', jsonPost({ records })))
 const ask = <Body>(path: string, key = owner.key) => got<Body>(client(app, key)(path))
 await send([...makeRecords(300, 3), ADA])
@@ -146,7 +146,7 @@ test('projects, models and agents', async () => {
 })
 
 test('CSV: a page of sessions, and of a breakdown', async () => {
-  const other = await tenant(database.sql)
+  const other = await newOrg(database.sql)
   const at = '2026-05-01T00:00:00.000Z'
   const session = (index: number, project_name: string | null) => ({
     ...{ type: 'session', id: `sess_${index}`, project_name, created_at: at, turns: index },

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { rebuildTables } from '../../../src/database/derived-tables.ts'
 import { USAGE_TABLES } from '../../../src/features/usage/check.ts'
-import { client, got, jsonPost, tenant, testApp } from '../../support/api.ts'
+import { client, got, jsonPost, newOrg, testApp } from '../../support/api.ts'
 import { findDifferences, testsDatabase } from '../../support/postgres.ts'
 import { memberRecord } from '../../support/records.ts'
 
@@ -10,7 +10,7 @@ import { memberRecord } from '../../support/records.ts'
 const database = await testsDatabase()
 
 const app = testApp(database.sql)
-const owner = await tenant(database.sql)
+const owner = await newOrg(database.sql)
 
 const send = (records: object[], { key } = owner) => got(client(app, key)('/v1/sync', jsonPost({ records })))
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { USAGE_TABLES } from '../../../src/features/usage/check.ts'
-import { client, jsonInit, tenant, testApp } from '../../support/api.ts'
+import { client, jsonInit, newOrg, testApp } from '../../support/api.ts'
 import { findDifferences, plainDatabase, testsDatabase } from '../../support/postgres.ts'
 import { memberRecord } from '../../support/records.ts'
 import { citusUrls } from '../../support/scaling/citus.ts'
@@ -12,7 +12,7 @@ const PLENTY = { cloud_pro: 1e6, cloud_team: 1e6, cloud_enterprise: 1e6 }
 const database = await testsDatabase()
 
 const app = testApp(database.sql, { config: { rateLimits: PLENTY } })
-const owner = await tenant(database.sql, { scopes: ['read', 'write', 'admin'] })
+const owner = await newOrg(database.sql, { scopes: ['read', 'write', 'admin'] })
 
 let state = 7
 const below = (limit: number): number => {
@@ -110,7 +110,7 @@ test.skipIf(citusUrls.length > 0)(
   async () => {
     // who sends owns the tables, as by the program
     await using plain = await plainDatabase()
-    const { key } = await tenant(plain.sql, { scopes: ['write'] })
+    const { key } = await newOrg(plain.sql, { scopes: ['write'] })
     const branchOf = (index: number) => `branch-${index % 500}`
     const created_at = '2026-06-02T10:00:00Z'
     const sessions = Array.from({ length: 2_000 }, (_none, index) => ({

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { findWaitingTickets } from '../../../src/features/usage/ticket-steps.ts'
 import { ticketFinder } from '../../../src/features/usage/tickets.ts'
 import { checkRollups, checkTicketPatterns } from '../../../src/server/doctor/checks.ts'
-import { client, got, jsonInit, tenant, testApp } from '../../support/api.ts'
+import { client, got, jsonInit, newOrg, testApp } from '../../support/api.ts'
 import { silent, testsDatabase } from '../../support/postgres.ts'
 
 // Tickets have a cost: they are found in branches, and in branches and titles of pull requests.
@@ -34,7 +34,7 @@ const pullRequest = (pr_number: number, pr_title: string, branch: string) => ({
 
 const database = await testsDatabase()
 const app = testApp(database.sql)
-const owner = await tenant(database.sql, { scopes: ['read', 'write', 'admin'] })
+const owner = await newOrg(database.sql, { scopes: ['read', 'write', 'admin'] })
 await send('POST', '/v1/sync', {
   records: [...SESSIONS, pullRequest(1, 'Fix CORE-9 and UTF-8', 'CORE-9-utf')],
 })
@@ -257,7 +257,7 @@ test('a request searches for a short time, and what it leaves has the same ticke
   const { data } = await breakdown()
   // the first 200 characters count
   expect(data.map(({ key }) => key)).toContainEqual('bbbbbbbbb')
-  const other = await tenant(database.sql, { scopes: ['read', 'write', 'admin'] })
+  const other = await newOrg(database.sql, { scopes: ['read', 'write', 'admin'] })
   const ask = client(app, other.key)
   const post = (method: string, path: string, body: object) => ask(path, jsonInit(method, body))
   expect((await post('PATCH', '/v1/organization', { ticket_pattern: 'SHOP-[0-9]|b+' })).status).toBe(200)

@@ -7,7 +7,7 @@ import { USAGE_ROLLUPS } from '../../../src/features/usage/rollup.ts'
 import { findMovedAt } from '../../../src/features/usage/walk.ts'
 import { walkUsage } from '../../../src/server/deliveries/usage-walk.ts'
 import { checkRollups } from '../../../src/server/doctor/checks.ts'
-import { client, jsonPost, tenant, testApp } from '../../support/api.ts'
+import { client, jsonPost, newOrg, testApp } from '../../support/api.ts'
 import {
   emptyDatabase,
   findDifferences,
@@ -44,7 +44,7 @@ const member = {
 const now = await testsDatabase(plainDatabase)
 const old = await testsDatabase(emptyDatabase)
 const app = testApp(now.sql, { pricer: () => loadPricer() })
-const owner = await tenant(now.sql)
+const owner = await newOrg(now.sql)
 const orgId = owner.orgId
 const records = [member, ...Array.from({ length: SESSIONS }, (_, index) => session(index))]
 const response = await client(app, owner.key)('/v1/sync', jsonPost({ records }))

@@ -4,7 +4,7 @@ import { createLog } from '../../../src/base/log.ts'
 import { listen } from '../../../src/http/listen.ts'
 import { fields } from '../../../src/http/responses/csv.ts'
 import { createWholeLists } from '../../../src/http/whole-list.ts'
-import { bodyOf, client, got, jsonPost, limitOf, tenant, testApp } from '../../support/api.ts'
+import { bodyOf, client, got, jsonPost, limitOf, newOrg, testApp } from '../../support/api.ts'
 import { atEnd } from '../../support/at-end.ts'
 import { silent, testsDatabase } from '../../support/postgres.ts'
 import { makeRecords } from './by-hand.ts'
@@ -17,7 +17,7 @@ const db = await testsDatabase()
 const app = testApp(db.sql)
 const server = listen(app, { host: '127.0.0.1', port: 0 }, silent)
 atEnd(server.stop)
-const own = await tenant(db.sql)
+const own = await newOrg(db.sql)
 const ask = client(app, own.key)
 const writer = await createKey(db.sql, own.orgId, { name: 'all', scopes: ['write', 'audit:write', 'admin'] })
 async function send(...records: object[]): Promise<void> {
@@ -129,7 +129,7 @@ test('it needs text/csv, no page, and a list that has CSV; it counts as one requ
 })
 
 test('who sees only their own figures gets their own rows', async () => {
-  const { orgId } = await tenant(db.sql)
+  const { orgId } = await newOrg(db.sql)
   const { key } = await createKey(db.sql, orgId, { name: 'all', scopes: ['write', 'read'] })
   const member = (name: string) => ({
     ...{ type: 'member', email: `${name}@example.com`, display_name: name, role: 'developer' },

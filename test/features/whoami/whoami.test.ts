@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { createKey, revokeKey, rotateKey } from '../../../src/accounts/keys/queries.ts'
-import { bodyOf, client, jsonPost, tenant, testApp } from '../../support/api.ts'
+import { bodyOf, client, jsonPost, newOrg, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 import { memberRecord } from '../../support/records.ts'
 
@@ -10,7 +10,7 @@ const ADA = memberRecord('ada')
 
 test('any key learns what it is', async () => {
   const { sql } = database
-  const own = await tenant(sql, { plan: 'cloud_team' })
+  const own = await newOrg(sql, { plan: 'cloud_team' })
   const app = testApp(sql)
   await client(app, own.key)('/v1/sync', jsonPost({ records: [ADA] }))
   const { id, key } = await createKey(sql, own.orgId, {
@@ -43,7 +43,7 @@ test('any key learns what it is', async () => {
 
 test('a rotated key has the same rights, and the old one ends after the grace', async () => {
   const { sql } = database
-  const own = await tenant(sql)
+  const own = await newOrg(sql)
   const old = await createKey(sql, own.orgId, { name: 'ci', scopes: ['cost:read'], expires: '2099-01-31' })
   const app = testApp(sql)
   const made = await rotateKey(sql, old.id, 3_600_000)
@@ -88,7 +88,7 @@ test('a rotated key has the same rights, and the old one ends after the grace', 
 
 test('an admin sees version, backup and disk of a server that has one organization', async () => {
   const [one] = await database.sql`select count(*)::integer as count from organizations`
-  const admin = await tenant(database.sql, { scopes: ['admin'] })
+  const admin = await newOrg(database.sql, { scopes: ['admin'] })
   const ask = client(testApp(database.sql), admin.key)
   const shared = await ask('/v1/server')
   expect(shared.status).toBe(one?.count === 0 ? 200 : 404)

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { type HttpServer, listen } from '../../../src/http/listen.ts'
 import { type Browser, findBrowser, type Page, startBrowser } from '../../dashboard/browser.ts'
-import { type Tenant, tenant, testApp } from '../../support/api.ts'
+import { newOrg, type Org, testApp } from '../../support/api.ts'
 import { silent, type TestDatabase, testDatabase } from '../../support/postgres.ts'
 
 // The explorer in Chromium, behind a proxy that adds a path. Skipped on a machine without it.
@@ -28,7 +28,7 @@ const SHOWN = ['.back', '.info', '.scheme-container', '.filter', '#operations-ta
 let db: TestDatabase
 let server: HttpServer
 let proxy: Bun.Server<undefined>
-let own: Tenant
+let own: Org
 let browser: Browser
 let page: Page
 let home: string
@@ -36,7 +36,7 @@ let home: string
 beforeAll(async () => {
   if (program === null) return
   db = await testDatabase()
-  own = await tenant(db.sql)
+  own = await newOrg(db.sql)
   proxy = Bun.serve({
     port: 0,
     fetch(request) {

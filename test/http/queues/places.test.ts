@@ -5,7 +5,7 @@ import { type HttpServer, listen } from '../../../src/http/listen.ts'
 import { createGate } from '../../../src/http/queues/gate.ts'
 import { createPlaces, type Free } from '../../../src/http/queues/places.ts'
 import type { App } from '../../../src/server/app.ts'
-import { client, type Tenant, tenant, testApp } from '../../support/api.ts'
+import { client, newOrg, type Org, testApp } from '../../support/api.ts'
 import { eventually } from '../../support/cli.ts'
 import { holdOrganization, untilWriterWaits } from '../../support/held-organization.ts'
 import { silent, type TestDatabase, testDatabase } from '../../support/postgres.ts'
@@ -40,7 +40,7 @@ const sync = (ask: ReturnType<typeof client>, records: unknown[], init: RequestI
   })
 
 /** A connection that announces a body of `length` bytes and sends one of them; resolves to what it receives. */
-function stall({ key }: Tenant, length: number, port = server.port): Promise<string> {
+function stall({ key }: Org, length: number, port = server.port): Promise<string> {
   return new Promise((resolve) => {
     const socket = net.connect(port, '127.0.0.1')
     let text = ''
@@ -56,7 +56,7 @@ function stall({ key }: Tenant, length: number, port = server.port): Promise<str
 
 describe('bodies', () => {
   test('what an organization sends leaves memory to its changes', async () => {
-    const own = await tenant(db.sql, { scopes: ['read', 'write', 'admin'] })
+    const own = await newOrg(db.sql, { scopes: ['read', 'write', 'admin'] })
     const gate = createGate({ small: { total: 4 * MIB, each: MIB, waiting: MIB }, waitMs: 100 })
     const ask = client(testApp(db.sql, { gate }), own.key)
     const sent = new Request('http://localhost')
@@ -70,10 +70,10 @@ describe('bodies', () => {
   })
 
   test('40 that never come hold nobody up, and are refused after 10 s', async () => {
-    const [slow, other] = [await tenant(db.sql), await tenant(db.sql)]
+    const [slow, other] = [await newOrg(db.sql), await newOrg(db.sql)]
     const stalled = Array.from({ length: 40 }, () => stall(slow, 1_200_000))
     const padding = ' '.repeat(1_200_000)
-    const large = (owner: Tenant, count: number) =>
+    const large = (owner: Org, count: number) =>
       Promise.all(
         Array.from({ length: count }, async (_, index) => {
           const response = await fetch(`${server.url}/v1/sync`, {
@@ -96,7 +96,7 @@ describe('bodies', () => {
 
   test('that have not come when the server stops are refused then', async () => {
     const own = listen(testApp(db.sql), { host: '127.0.0.1', port: 0 }, silent)
-    const slow = await tenant(db.sql)
+    const slow = await newOrg(db.sql)
     const stalled = stall(slow, 1000, own.port)
     const header = net.connect(own.port, '127.0.0.1')
     header.on('error', () => {})
@@ -260,7 +260,7 @@ describe('writes', () => {
     async () => {
       const now = () => new Date('2026-03-01T10:00:12Z')
       const own = testApp(db.sql, { writes: db.pool(4), windowClock: now })
-      const { key } = await tenant(db.sql, { plan: 'cloud_team' })
+      const { key } = await newOrg(db.sql, { plan: 'cloud_team' })
       const ask = client(own, key)
       const burst = async (name: string) => {
         const sent = Array.from({ length: 200 }, (_, index) => sync(ask, [session(`${name}${index}`)]))
@@ -278,7 +278,7 @@ describe('writes', () => {
   )
 
   test('of a client that leaves while they wait are not made', async () => {
-    const owner = await tenant(db.sql)
+    const owner = await newOrg(db.sql)
     const gate = createGate()
     let working = 0
     const pass: typeof gate.pass = (...args) => {

@@ -1,7 +1,7 @@
 import { checkRollups } from '../../../src/server/doctor/checks.ts'
 import { exportLines } from '../../../src/server/sync/export.ts'
 import { type SendOptions, writeRecords } from '../../../src/server/sync/write.ts'
-import { bodyOf, client, tenant, testApp } from '../../support/api.ts'
+import { bodyOf, client, newOrg, testApp } from '../../support/api.ts'
 import type { TestDatabase } from '../../support/postgres.ts'
 import { sessionRecord } from '../../support/records.ts'
 import { asOrganization } from '../../support/rls.ts'
@@ -10,7 +10,7 @@ export const NOW = new Date('2026-11-21T12:34:56.789Z')
 
 /** A new organization with its API and its data as functions. */
 export async function account({ sql }: TestDatabase, scopes = ['read', 'write', 'audit:write', 'webhooks']) {
-  const made = await tenant(sql, { scopes })
+  const made = await newOrg(sql, { scopes })
   const app = testApp(sql, { now: () => NOW })
   const ask = client(app, made.key)
   const deps = {

@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib'
 import { createGate } from '../../../src/http/queues/gate.ts'
 import { createIntake } from '../../../src/server/intake/intake.ts'
 import type { Intake } from '../../../src/server/intake/messages.ts'
-import { type Tenant, tenant } from '../../support/api.ts'
+import { newOrg, type Org } from '../../support/api.ts'
 import { holdOrganization } from '../../support/held-organization.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 import { commitRecord, pullRecord, sessionRecord } from '../../support/records.ts'
@@ -12,8 +12,8 @@ const PLENTY = { maxProcessorMs: 60_000 }
 const ACTOR = { userId: 'mem_test', ipAddress: null }
 
 const database = await testsDatabase()
-const heavy = await tenant(database.sql)
-const light = await tenant(database.sql)
+const heavy = await newOrg(database.sql)
+const light = await newOrg(database.sql)
 
 const intakeOf = (limits?: { maxProcessorMs?: number }): Intake =>
   createIntake(
@@ -32,7 +32,7 @@ const session = (id: string, content?: string) =>
   })
 const submit = async (
   intake: Intake,
-  { orgId }: Tenant,
+  { orgId }: Org,
   records: unknown[],
   signal = new AbortController().signal,
   gate = createGate(),
@@ -55,7 +55,7 @@ const submit = async (
     gate.release(request)
   }
 }
-const storedOf = async ({ orgId }: Tenant, id: string) => {
+const storedOf = async ({ orgId }: Org, id: string) => {
   const rows =
     await database.sql`select s.id from sessions s where s.org_id = ${orgId} and s.id = ${`sess_${id}`}`
   return rows.length

@@ -11,7 +11,7 @@ import { measureSessions } from '../../../src/server/intake/measure.ts'
 import type { Intake } from '../../../src/server/intake/messages.ts'
 import { createIntakeThread } from '../../../src/server/intake/thread.ts'
 import { CLAUDE, call, logs } from '../../analysis/telemetry/fixtures.ts'
-import { tenant } from '../../support/api.ts'
+import { newOrg } from '../../support/api.ts'
 import { scratchFolder } from '../../support/at-end.ts'
 import { eventually } from '../../support/cli.ts'
 import { testsDatabase } from '../../support/postgres.ts'
@@ -22,7 +22,7 @@ const UNRULY = new URL('../../fixtures/unruly-intake.ts', import.meta.url)
 const WAIT_MS = 30_000
 
 const database = await testsDatabase()
-const own = await tenant(database.sql)
+const own = await newOrg(database.sql)
 
 function startIntake({ idleMs = 100_000, missedBeats = 100, modelPrices = null as PriceFile | null } = {}) {
   const threads: Worker[] = []

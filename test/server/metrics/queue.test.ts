@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import type { Sql } from '../../../src/database/client.ts'
 import { MAX_COUNTED, readQueueState } from '../../../src/webhooks/outbox/state.ts'
-import { tenant } from '../../support/api.ts'
+import { newOrg } from '../../support/api.ts'
 import { explainedPool } from '../../support/explained.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 import { addEndpoint } from '../../support/webhook-rows.ts'
@@ -22,14 +22,14 @@ const fill = (sql: Sql, orgId: string, endpoint: string, name: string, count: nu
 test('only what may be sent counts', async () => {
   const { sql } = database
   expect(await readQueueState(sql)).toEqual({ backlog: 0, oldestDueS: 0, leased: 0, failingEndpoints: 0 })
-  const { orgId } = await tenant(sql)
+  const { orgId } = await newOrg(sql)
   const endpoint = await addEndpoint(sql, orgId)
   await fill(sql, orgId, endpoint, 'due', 10, 100)
   await fill(sql, orgId, endpoint, 'later', 5, -1_000)
   const disabled = await addEndpoint(sql, orgId)
   await sql`update webhook_endpoints e set enabled = false where e.id = ${disabled}`
   await fill(sql, orgId, disabled, 'disabled', 7, 5_000)
-  const small = await tenant(sql, { plan: 'cloud_pro' })
+  const small = await newOrg(sql, { plan: 'cloud_pro' })
   const notIncluded = await addEndpoint(sql, small.orgId)
   await fill(sql, small.orgId, notIncluded, 'pro', 7, 5_000)
   await sql`update webhook_queue q set leased = true where q.delivery_id in ('dlv_due0', 'dlv_due1')`
@@ -47,7 +47,7 @@ test('only what may be sent counts', async () => {
 
 test('a large backlog is counted up to its limit, and no more of it is read', async () => {
   const { sql } = database
-  const { orgId } = await tenant(sql)
+  const { orgId } = await newOrg(sql)
   const endpoints = [await addEndpoint(sql, orgId), await addEndpoint(sql, orgId)]
   const { sql: explained, work } = await explainedPool(database, true)
   const reads: number[] = []

@@ -172,7 +172,7 @@ test('every name is documented, in the dashboard and in a scrape', async () => {
   expect([...docs('operations.md').matchAll(/`(\w+)(?:\{[^`]*\})?`/g)].length).toBeGreaterThan(0)
 })
 
-test('names and labels keep the rules: units last, nothing that names a tenant', async () => {
+test('names and labels keep the rules: units last, nothing that names an organization', async () => {
   const families = parseExposition(await scrape())
   for (const [name, { type, samples }] of families) {
     expect(name).toMatch(/^cloud_analytics_[a-z_]+$/)

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { createWriteQueue, WRITES } from '../../../src/http/queues/gate.ts'
-import { client, jsonPost, tenant, testApp } from '../../support/api.ts'
+import { client, jsonPost, newOrg, testApp } from '../../support/api.ts'
 import { atEnd } from '../../support/at-end.ts'
 import { holdOrganization } from '../../support/held-organization.ts'
 import { testsDatabase } from '../../support/postgres.ts'
@@ -12,8 +12,8 @@ const WRITERS = 2
 const database = await testsDatabase()
 const writes = database.pool(WRITERS)
 atEnd(() => writes.end())
-const blocked = await tenant(database.sql)
-const other = await tenant(database.sql)
+const blocked = await newOrg(database.sql)
+const other = await newOrg(database.sql)
 
 const post = (ask: ReturnType<typeof client>, id: string) =>
   ask(

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { createKey } from '../../../src/accounts/keys/queries.ts'
 import type { Scope } from '../../../src/accounts/keys/scopes.ts'
-import { bodyOf, client, jsonPost, tenant, testApp } from '../../support/api.ts'
+import { bodyOf, client, jsonPost, newOrg, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 import { commitRecord, pullRecord, sessionRecord } from '../../support/records.ts'
 
@@ -65,7 +65,7 @@ async function storedRows(orgId: string): Promise<number> {
 
 describe('scopes', () => {
   test.each(SCOPES)('%s is for its kind of record alone', async (scope) => {
-    const own = await tenant(database.sql, { scopes: [scope] })
+    const own = await newOrg(database.sql, { scopes: [scope] })
     const send = sender(own.key)
     for (const other of SCOPES.filter((one) => one !== scope)) {
       const { status, body } = await send([RECORDS[scope] ?? {}, RECORDS[other] ?? {}])
@@ -82,7 +82,7 @@ describe('scopes', () => {
   })
 
   test('write is for all kinds but audit entries', async () => {
-    const own = await tenant(database.sql, { scopes: ['write'] })
+    const own = await newOrg(database.sql, { scopes: ['write'] })
     const send = sender(own.key)
     const refused = await send(Object.values(RECORDS))
     expect(refused.status).toBe(403)
@@ -92,7 +92,7 @@ describe('scopes', () => {
   })
 
   test('a line of NDJSON is named by its number, and before what is wrong with other lines', async () => {
-    const own = await tenant(database.sql, { scopes: ['sessions:write'] })
+    const own = await newOrg(database.sql, { scopes: ['sessions:write'] })
     const response = await client(app, own.key)('/v1/sync', {
       method: 'POST',
       headers: { 'content-type': 'application/x-ndjson' },
@@ -103,7 +103,7 @@ describe('scopes', () => {
   })
 
   test('a missing scope is named also behind many invalid records', async () => {
-    const own = await tenant(database.sql, { scopes: ['sessions:write'] })
+    const own = await newOrg(database.sql, { scopes: ['sessions:write'] })
     const invalid = Array.from({ length: 50 }, () => ({ type: 'session' }))
     const { status, body } = await sender(own.key)([...invalid, RECORDS['budgets:write'] ?? {}])
     expect([status, body.code]).toEqual([403, 'FORBIDDEN'])
@@ -113,7 +113,7 @@ describe('scopes', () => {
   })
 
   test('a key without any scope that writes is refused before its body is read', async () => {
-    const own = await tenant(database.sql, { scopes: ['read', 'webhooks'] })
+    const own = await newOrg(database.sql, { scopes: ['read', 'webhooks'] })
     const response = await client(app, own.key)('/v1/sync', { method: 'POST', body: 'x' })
     expect(response.status).toBe(403)
     expect((await bodyOf(response)).error).toContain('write, sessions:write')
@@ -121,7 +121,7 @@ describe('scopes', () => {
 })
 
 test('deleted sessions are stored again by a key with write only', async () => {
-  const { key, orgId } = await tenant(database.sql, { scopes: ['write'] })
+  const { key, orgId } = await newOrg(database.sql, { scopes: ['write'] })
   const laptop = await createKey(database.sql, orgId, { name: 'laptop', scopes: ['sessions:write'] })
   const send = sender(laptop.key)
   await send([session('gone')])
@@ -144,7 +144,7 @@ describe("a member's key", () => {
   }
 
   async function bound(scopes: Scope[] = ['sessions:write', 'sessions:read']) {
-    const own = await tenant(database.sql)
+    const own = await newOrg(database.sql)
     const sendAny = sender(own.key)
     await sendAny([member('ada@example.com', 'user_ada'), member('bob@example.com', 'user_bob')])
     const { key } = await createKey(database.sql, own.orgId, { ...BOUND, scopes })
@@ -245,7 +245,7 @@ describe("a member's key", () => {
   })
 
   test('is only for members', async () => {
-    const own = await tenant(database.sql)
+    const own = await newOrg(database.sql)
     expect(createKey(database.sql, own.orgId, BOUND)).rejects.toThrow('there is no member "ADA@example.com"')
   })
 })
@@ -260,7 +260,7 @@ describe('the user of a session', () => {
     )
 
   test('stays when the session is sent again without one', async () => {
-    const { key, orgId } = await tenant(database.sql)
+    const { key, orgId } = await newOrg(database.sql)
     const send = sender(key)
     await send([session('kept', { user_email: 'ada@example.com' })])
     expect((await send([session('kept')])).body).toMatchObject({ unchanged: 1 })
@@ -275,7 +275,7 @@ describe('the user of a session', () => {
   })
 
   test('changes only when the request says so', async () => {
-    const { key, orgId } = await tenant(database.sql)
+    const { key, orgId } = await newOrg(database.sql)
     const send = sender(key)
     const theirs = session('given', { user_email: 'bob@example.com' })
     await send([session('given', { user_email: 'ada@example.com' })])
@@ -295,7 +295,7 @@ describe('the user of a session', () => {
   })
 
   test('is not another one for two records of one request, unless the request says so', async () => {
-    const { key, orgId } = await tenant(database.sql)
+    const { key, orgId } = await newOrg(database.sql)
     const send = sender(key)
     const both = ['ada', 'bob'].map((name) => session('twice', { user_email: `${name}@example.com` }))
     expect((await send(both)).body.details.map(({ field }) => field)).toEqual(['records[1].user_email'])
@@ -304,7 +304,7 @@ describe('the user of a session', () => {
   })
 
   test('is the same by the id and by the address of a member', async () => {
-    const { key } = await tenant(database.sql)
+    const { key } = await newOrg(database.sql)
     const send = sender(key)
     await send([member('ada@example.com', 'user_ada'), session('same', { user_email: 'ada@example.com' })])
     expect((await send([session('same', { user_id: 'user_ada' })])).body).toMatchObject({ updated: 1 })

@@ -10,7 +10,7 @@ import { checkPrices } from '../../../src/server/doctor/checks.ts'
 import { repriceSessions } from '../../../src/server/sync/reprice.ts'
 import { writeRecords } from '../../../src/server/sync/write.ts'
 import { CLAUDE, call, inboxEmpty, logs } from '../../analysis/telemetry/fixtures.ts'
-import { client, jsonPost, tenant, testApp } from '../../support/api.ts'
+import { client, jsonPost, newOrg, testApp } from '../../support/api.ts'
 import { untilWriterWaits } from '../../support/held-organization.ts'
 import { findDifferences, testsDatabase } from '../../support/postgres.ts'
 
@@ -51,8 +51,8 @@ const differences = (orgId: string) =>
   findDifferences(database.sql, orgId, [...SESSION_ROLLUPS, ...USAGE_TABLES, ...FINDING_TABLES, DIRECTORIES])
 
 test('what has a price now is priced, all else stays, and every total with it', async () => {
-  const { orgId } = await tenant(database.sql)
-  const other = await tenant(database.sql)
+  const { orgId } = await newOrg(database.sql)
+  const other = await newOrg(database.sql)
   const records = Array.from({ length: MANY }, (_, index) =>
     session(`sess_${index}`, { user_email: 'ann@example.com' }),
   )
@@ -105,7 +105,7 @@ test('what has a price now is priced, all else stays, and every total with it', 
 })
 
 test('a month that exceeds its budget by it causes the event, once', async () => {
-  const { orgId } = await tenant(database.sql)
+  const { orgId } = await newOrg(database.sql)
   await database.sql`
     insert into webhook_endpoints (org_id, id, url, events, enabled, secret, secret_hint, created_at, updated_at)
     values (${orgId}, 'hook_1', 'https://example.com/', '{cost.budget_exceeded}', true, '', 'hint', now(), now())`
@@ -117,7 +117,7 @@ test('a month that exceeds its budget by it causes the event, once', async () =>
 })
 
 test('a session that is written meanwhile is left as it then is', async () => {
-  const { orgId } = await tenant(database.sql)
+  const { orgId } = await newOrg(database.sql)
   await writeRecords(deps(), orgId, [session('sess_1'), session('sess_2')])
   const repriced = await database.sql.begin(async (tx) => {
     await lockOrganization(tx, orgId)
@@ -132,7 +132,7 @@ test('a session that is written meanwhile is left as it then is', async () => {
 })
 
 test('doctor names the models without a price', async () => {
-  const { orgId, slug } = await tenant(database.sql)
+  const { orgId, slug } = await newOrg(database.sql)
   await writeRecords(deps(), orgId, [
     session('sess_1', { turn_records: [{ model: 'x-1', tokens: TOKENS }] }),
     session('sess_2', { turn_records: [{ role: 'user' }], model: 'x-2', tokens: TOKENS }),
@@ -144,7 +144,7 @@ test('doctor names the models without a price', async () => {
 })
 
 test('doctor tells a price that is not known from tokens that nothing divides', async () => {
-  const { orgId, slug } = await tenant(database.sql)
+  const { orgId, slug } = await newOrg(database.sql)
   const models = ['claude-opus-4-5', 'claude-haiku-4-5']
   const sum = { models, model: models[0], turn_records: [], tokens: TOKENS }
   await writeRecords(deps(), orgId, [
@@ -174,7 +174,7 @@ test('doctor tells a price that is not known from tokens that nothing divides', 
 })
 
 test('telemetry that comes later, where no price is known, leaves the calls their prices', async () => {
-  const { orgId, key } = await tenant(database.sql)
+  const { orgId, key } = await newOrg(database.sql)
   const app = testApp(database.sql)
   const { cost_usd: _cost, ...unpriced } = call('s', 0, { model: 'in-house' })
   const send = async (request_id: string) => {

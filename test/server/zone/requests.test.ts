@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { findZone, inZone } from '../../../src/accounts/organizations/zone-queries.ts'
-import { tenant } from '../../support/api.ts'
+import { newOrg } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 
 const db = await testsDatabase()
@@ -9,7 +9,7 @@ const change = (orgId: string, zone: string) =>
   db.sql`update organizations set time_zone = ${zone} where org_id = ${orgId}`
 
 test('an answer that was begun in another time zone is read again', async () => {
-  const { orgId } = await tenant(db.sql)
+  const { orgId } = await newOrg(db.sql)
   const read: string[] = []
   const answer = await inZone(db.sql, { orgId, zone: 'Asia/Tokyo', isZoneChanging: true }, async (zone) => {
     read.push(zone)

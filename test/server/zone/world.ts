@@ -2,7 +2,7 @@ import { expect } from 'bun:test'
 import { loadPricer } from '../../../src/analysis/scoring/prices.ts'
 import { TABLES } from '../../../src/server/doctor/checks.ts'
 import { changeZone } from '../../../src/server/zone/change.ts'
-import { asker, tenant } from '../../support/api.ts'
+import { asker, newOrg } from '../../support/api.ts'
 import { findDifferences, type TestDatabase } from '../../support/postgres.ts'
 import { asOrganization } from '../../support/rls.ts'
 import { localApp } from '../../support/webhook-api.ts'
@@ -91,7 +91,7 @@ export async function world(
   records: readonly object[] = [...commits, ...risks, ...limits, ...sessions],
   now = NOW,
 ) {
-  const own = await tenant(db.sql, { scopes: ['read', 'write', 'admin', 'audit:write', 'webhooks'] })
+  const own = await newOrg(db.sql, { scopes: ['read', 'write', 'admin', 'audit:write', 'webhooks'] })
   // a server remembers an organization for less than a second
   const server = () => asker(localApp(db, { now: () => now }), own.key)
   let ask = server()
