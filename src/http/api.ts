@@ -1,3 +1,7 @@
+// The plugin by which routes declare what they need. `scope` says who may call a route; its steps check it before anything
+// of the request is read. The other macros only keep their value in the route's hooks, where `scope`, the API's document
+// and the tests of every route find it.
+
 import { Kind, type TSchema } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import type { Need } from '../accounts/keys/rights.ts'
@@ -29,10 +33,6 @@ import { csvSource, prefersCsv } from './responses/csv.ts'
 import { CachedResponse, type Computed, cacheKeyOf } from './responses/response.ts'
 import type { ResponseCache } from './responses/response-cache.ts'
 import { type CsvList, type Seen, type WholeLists, wholeQuery } from './whole-list.ts'
-
-// The plugin by which routes declare what they need. `scope` says who may call a route; its steps check it before anything
-// of the request is read. The other macros only keep their value in the route's hooks, where `scope`, the API's document
-// and the tests of every route find it.
 
 /** A request waits 45 s for its writing (http/queues/gate.ts), longer than its connection may be idle otherwise. */
 const WORK_TIMEOUT_S = 90

@@ -1,3 +1,5 @@
+// A route's options, and what they mean: who may call it, whose figures they see, and how the API's document says it.
+
 import type { TObject, TSchema } from '@sinclair/typebox'
 import { grants, type Need, scopesFor } from '../accounts/keys/rights.ts'
 import type { Scope } from '../accounts/keys/scopes.ts'
@@ -7,8 +9,6 @@ import { ApiError } from '../base/errors.ts'
 import { asciiLower } from '../base/text.ts'
 import type { BodyOptions } from './body.ts'
 import type { CsvList } from './whole-list.ts'
-
-// A route's options, and what they mean: who may call it, whose figures they see, and how the API's document says it.
 
 /**
  * Whether the responses name members. `true`: they do, and a caller whom the organization hides its members from gets

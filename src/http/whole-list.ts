@@ -1,3 +1,6 @@
+// Lists with `per_page=all`: all rows as CSV, from one snapshot, read as fast as the client takes them. Each holds a
+// connection until its end: lists have connections of their own, and a slow client has a limited time.
+
 import type { Static, TObject } from '@sinclair/typebox'
 import type { VisibleMember } from '../accounts/people/visibility-queries.ts'
 import type { Log } from '../base/log.ts'
@@ -7,9 +10,6 @@ import { readAll } from '../database/pools/read-all.ts'
 import { ALL, MAX_PER_PAGE } from './query.ts'
 import { createPlaces } from './queues/places.ts'
 import { CSV_HEADERS, type CsvColumns, csvLines, csvNames, prefersCsv } from './responses/csv.ts'
-
-// Lists with `per_page=all`: all rows as CSV, from one snapshot, read as fast as the client takes them. Each holds a
-// connection until its end: lists have connections of their own, and a slow client has a limited time.
 
 /** Lists at once, each over one connection; one of each organization. */
 export const WHOLE_LISTS = 4

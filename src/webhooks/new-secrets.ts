@@ -1,3 +1,5 @@
+// New signing secrets where the key of the former ones is lost.
+
 import { type Actor, recordEntry } from '../accounts/audit-log/append.ts'
 import type { Organization } from '../accounts/organizations/model.ts'
 import { OperatorError } from '../base/errors.ts'
@@ -10,8 +12,6 @@ import { listEndpoints, replaceSecret } from './queries.ts'
 import type { SecretBox } from './signing/secret-box.ts'
 import { replaceSecretKey } from './signing/secret-key-queries.ts'
 import { clearGithubSecret, findUnreadable, nameOfOwner } from './stored-secret-queries.ts'
-
-// New signing secrets where the key of the former ones is lost.
 
 interface NewSecretsDeps {
   sql: Sql

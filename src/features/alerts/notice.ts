@@ -1,3 +1,5 @@
+// Makes the events and messages of alerts and digests, and stores them for their receivers.
+
 import { type Actor, recordEntry } from '../../accounts/audit-log/append.ts'
 import { loadPriceHistory } from '../../analysis/scoring/base-prices.ts'
 import { dayOf } from '../../base/dates.ts'

@@ -1,3 +1,5 @@
+// Reads a request of telemetry.
+
 import { maskTexts } from '../../analysis/detection/record-secrets.ts'
 import type { SessionFragments } from '../../analysis/records/fragments.ts'
 import { decodeJson, parseOnce } from '../../analysis/records/json.ts'
@@ -15,8 +17,6 @@ import { WireError } from '../../analysis/telemetry/wire.ts'
 import { ApiError } from '../../base/errors.ts'
 import { bodyError, type PackedBody, unpack } from '../../http/body.ts'
 import type { ReadOptions } from './read-batch.ts'
-
-// Reads a request of telemetry.
 
 /** The contents of a request: what it says of sessions, and what was refused of it. */
 export interface ReadTelemetry {
