@@ -33,7 +33,7 @@ const UNIQUE_VIOLATION = '23505'
 
 /** Tables that follow from others, whose writers compute them again, but for the commits that a pull request lists. */
 const COMPUTED = new Set([
-  ...['sessions', 'session_details'],
+  ...['sessions', 'session_details', 'session_facets'],
   ...TABLES.flatMap((tables) => tables.map(({ name }) => name)).filter((name) => name !== 'pr_commits'),
 ])
 

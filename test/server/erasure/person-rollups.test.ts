@@ -5,6 +5,7 @@ import { COMMIT_ROLLUP } from '../../../src/features/commits/rollup.ts'
 import { RISK_ROLLUP } from '../../../src/features/risk/rollup.ts'
 import { OUTCOME_ROLLUP } from '../../../src/features/usage/outcome-rollup.ts'
 import { TICKET_ROLLUP } from '../../../src/features/usage/rollup.ts'
+import { TRAIT_ROLLUP } from '../../../src/features/usage/work-rollup.ts'
 import { erasePerson } from '../../../src/server/erasure/person.ts'
 import { findDifferences, testsDatabase } from '../../support/postgres.ts'
 import { given } from '../../support/records.ts'
@@ -14,7 +15,7 @@ import { account, session } from './account.ts'
 
 const database = await testsDatabase()
 
-const ROLLUPS = [OUTCOME_ROLLUP, COMMIT_ROLLUP, RISK_ROLLUP, AUDIT_ROLLUP, TICKET_ROLLUP]
+const ROLLUPS = [OUTCOME_ROLLUP, COMMIT_ROLLUP, RISK_ROLLUP, AUDIT_ROLLUP, TICKET_ROLLUP, TRAIT_ROLLUP]
 const ACTOR = { userId: 'cli:operator', ipAddress: null }
 const ADA = 'ada@example.com'
 const BOB = 'bob@example.com'
@@ -47,6 +48,9 @@ const RECORDS = [
     ['acme/shop', `${ADA}/fork`].map((repo, k) =>
       session(`${n}${k}`, '2026-11-01', {
         ...{ user_email, source: 'codex', turns: 1, estimated_cost: 1 },
+        turn_records: [
+          { turn_number: 1, role: 'assistant', model: 'gpt-5', effort: 'high', tokens: { output: 1 } },
+        ],
         ...(k === 0 ? { branch: `${n}${k}/${ADA}` } : { pull_requests: [{ repo, number: n + 1 }] }),
       }),
     ),
