@@ -2,7 +2,6 @@
 
 import { FACETS } from '../../analysis/usage/model.ts'
 import { addDays, dayOf, daysBefore } from '../../base/dates.ts'
-
 import type { Fragment, ISql } from '../../database/client.ts'
 import { memberOf } from '../../database/member-addresses.ts'
 import type { SeatQuery } from './model.ts'
