@@ -76,11 +76,7 @@ export interface OrgOptions extends ServerOptions {
 }
 
 /** The server of a command; undefined with --org, which is for the local database, and where none is needed. */
-export function serverUnlessOrg(
-  env: Environment,
-  { org, ...options }: OrgOptions,
-  isNeeded = true,
-): Server | undefined {
+export function serverUnlessOrg(env: Environment, { org, ...options }: OrgOptions, isNeeded = true) {
   if (org !== undefined) {
     if (options.server === undefined && options.key === undefined) return undefined
     throw new OperatorError('--org is for the local database: a key knows its organization', 2)

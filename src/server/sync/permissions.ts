@@ -58,11 +58,7 @@ export function withoutDecisions(record: SyncRecord, key: KeyRights | undefined)
 }
 
 /** The record as the member's key sends it, or what the key may not send of it. */
-export function bindRecord(
-  record: SyncRecord,
-  name: string,
-  member: SendingMember,
-): SyncRecord | FieldProblem {
+export function bindRecord(record: SyncRecord, name: string, member: SendingMember) {
   if (record.type === 'session') return bindSession(record, name, member)
   if (record.type === 'limit') {
     const foreign = foreignEmail(record, name, member)
@@ -75,11 +71,7 @@ export function bindRecord(
 }
 
 /** The session, the member's where it has no user. */
-function bindSession(
-  session: SessionRecord,
-  name: string,
-  member: SendingMember,
-): SessionRecord | FieldProblem {
+function bindSession(session: SessionRecord, name: string, member: SendingMember) {
   const { user_id, user_email } = session
   const foreign = foreignEmail(session, name, member)
   if (foreign !== undefined) return foreign
