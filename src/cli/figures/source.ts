@@ -104,11 +104,7 @@ async function localBody({ config, log }: Context, sql: Sql, orgId: string, url:
   }
   // a command that asks a server needs nothing of the server's code
   const { createLocalApp } = await import('../../server/local-app.ts')
-  // no line of a request: who types a command reads standard error
-  const response = await createLocalApp({ sql, config, log: { ...log, all() {} } }).answer(
-    `/v1${url}`,
-    access,
-  )
+  const response = await createLocalApp({ sql, config, log }).answer(`/v1${url}`, access)
   const text = await response.text()
   if (response.ok) return text
   const { error, code, details } = JSON.parse(text) as ErrorBody
