@@ -39,7 +39,17 @@ const dayOf = (day: string): string => new Date(day).toUTCString().slice(5, 11).
 
 /** The verdict as a sentence. Only what is seen is called a saving. */
 export function saidVerdict(effect: Effect): string {
-  const { verdict, measure, effect: value, visible_rise, look_at, changed, others, clusters } = effect
+  const {
+    verdict,
+    evidence,
+    measure,
+    effect: value,
+    visible_rise,
+    look_at,
+    changed,
+    others,
+    clusters,
+  } = effect
   switch (isTooFew(effect) ? 'too_few' : verdict) {
     case 'seen': {
       const isMore = (value ?? 0) > 0
@@ -59,6 +69,11 @@ export function saidVerdict(effect: Effect): string {
     case 'unchecked':
       return 'Unchecked: there is too little from before the change'
     case 'too_few':
+      if (evidence === 'assigned') return `Too few: only ${changed} worked with and without it, it needs five`
+      if (evidence === 'own_past')
+        return changed < FEWEST
+          ? `Too few: only ${changed} can be compared with their own past, it needs five`
+          : 'Too few: fewer than five people worked in these repositories'
       if (changed === 0 && others === 0) return 'Too few: it needs five of each side'
       if (others === 0) return 'Too few: all changed, nobody is left to compare with'
       if (others < FEWEST) return `Too few: only ${others} had not changed, it needs five`

@@ -20,3 +20,12 @@ test('too early is only what time helps', () => {
   expect(said(12, 0, 'own_past')).toBe('Too early: look at it on 21 Dec')
   expect(said(10, 2)).toBe('Too few: only 2 had not changed, it needs five')
 })
+
+test('too few of who is compared with themselves', () => {
+  const said = (evidence: Effect['evidence'], changed: number, others: number) =>
+    saidVerdict({ verdict: 'too_few', evidence, changed, others, clusters: null } as Effect)
+  expect(said('assigned', 3, 3)).toBe('Too few: only 3 worked with and without it, it needs five')
+  expect(said('own_past', 4, 0)).toBe('Too few: only 4 can be compared with their own past, it needs five')
+  expect(said('own_past', 6, 0)).toBe('Too few: fewer than five people worked in these repositories')
+  expect(said('compared', 6, 0)).toBe('Too few: all changed, nobody is left to compare with')
+})
