@@ -122,9 +122,13 @@ test('all of the newest versions are named with the day of their first use', () 
   ]
   expect(newestOf(effects as never, facts as never)).toBe(
     'The newest versions, first used 19 Nov, weeks from 16 Nov: a 2: too early: look at it on 21 Dec; ' +
-      'b 2: too few: only 2 had not changed, it needs five. First use of opus, 20 Nov: nobody works with it in two weeks yet. ' +
+      'b 2: too few: only 2 had not changed, it needs five. First use of opus, 20 Nov: not among these changes yet. ' +
       'The newest model, weeks from 6 Jul: opus: too early: look at it on 21 Dec. ' +
       'Noted but not measured, until it is added below: “opus is the default” (6 Nov). ',
+  )
+  const [model] = effects
+  expect(newestOf([model, model] as never, [])).toBe(
+    'The newest model, weeks from 6 Jul: opus: too early: look at it on 21 Dec. ',
   )
   expect(newestOf([], [])).toBe('')
 })

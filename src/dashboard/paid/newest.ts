@@ -29,16 +29,18 @@ export function newestOf(effects: readonly Effect[], facts: Facts): string {
     const came = facts.filter(
       ({ kind, day }) => kind === trait && (sorted[0] === undefined || day > dayOf(sorted[0])),
     )
-    const groups = [...Map.groupBy(new Map(newest.map((one) => [one.name, one])).values(), saidVerdict)].map(
+    // one may be given twice
+    const byName = new Map(newest.map((one) => [one.name, one]))
+    const groups = [...Map.groupBy(byName.values(), saidVerdict)].map(
       ([verdict, same]) =>
         `${same.map(({ name }) => name).join(', ')}: ${verdict.replace(/^./, (first) => first.toLowerCase())}`,
     )
     return [
-      ...came.map(({ day, text }) => `${text}, ${formatDay(day)}: nobody works with it in two weeks yet. `),
+      ...came.map(({ day, text }) => `${text}, ${formatDay(day)}: not among these changes yet. `),
       ...(sorted[0] === undefined
         ? []
         : [
-            `The newest ${trait}${groups.length + newest.length > 2 ? 's' : ''}, ${whenOf(sorted[0], facts)}: ${groups.join('; ')}. `,
+            `The newest ${trait}${byName.size > 1 ? 's' : ''}, ${whenOf(sorted[0], facts)}: ${groups.join('; ')}. `,
           ]),
     ].join('')
   })
