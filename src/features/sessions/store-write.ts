@@ -58,7 +58,7 @@ export async function findFragments(tx: ISql, orgId: string, ids: readonly strin
 }
 
 export async function findRecords(tx: ISql, orgId: string, ids: readonly string[]) {
-  if (ids.length === 0) return new Map()
+  if (ids.length === 0) return new Map<string, SessionRecord>()
   const rows = await tx<SessionRow[]>`
     select ${exportedColumns(tx, orgId)}
     from sessions s
@@ -94,7 +94,7 @@ interface Including {
 
 /** The sessions that name these as sub-agents' sessions, by the sub-agent's; without those that have a transcript. */
 export async function findIncluding(tx: ISql, orgId: string, ids: readonly string[]) {
-  if (ids.length === 0) return new Map()
+  if (ids.length === 0) return new Map<string, Including>()
   const rows = await tx<(Including & { id: string })[]>`
     select i.sub_agent_id as id, i.session_id, s.user_id, s.user_email, i.is_bound
     from session_includes i

@@ -7,7 +7,7 @@ import { memberAddresses } from '../../database/member-addresses.ts'
 
 /** The ids of those of the members, given by id or by an address in any case, own or alias, that there are; by what was given. */
 export async function findMemberIds(sql: ISql, orgId: string, members: readonly string[]) {
-  if (members.length === 0) return new Map()
+  if (members.length === 0) return new Map<string, string>()
   const keys = members.map((member) =>
     (member.includes('@') ? asciiLower(member) : member).replaceAll('\0', ''),
   )
