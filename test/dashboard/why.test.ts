@@ -90,6 +90,13 @@ test('models whose part of the cost moved most are read from all agents', () => 
     ...{ undivided: { share: 0.02, agent: 'b' }, rose: 'opus: 30.0% of the cost, not 20.0%' },
     fell: 'haiku: 10.0% of the cost, not 60.0%',
   })
+  const only = {
+    data: [row('opus', 'a', 30, 50)],
+    total: { cost: 30, cost_by_kind: { other: 0 }, previous: { cost: 50 } },
+  }
+  expect(usedOf(only as unknown as Parameters<typeof usedOf>[0])).toEqual({
+    ...{ undivided: { share: 0, agent: 'a' }, rose: undefined, fell: undefined },
+  })
 })
 
 test('a driver that went the other way than its amount says so', () => {

@@ -91,7 +91,7 @@ export function WhyPage({ route, who }: PageProps) {
                 <Answer
                   soft={
                     <>
-                      {mostSaid(shownBy, found.data, nameOf)}
+                      {found.pagination.page === 1 && mostSaid(shownBy, found.data, nameOf)}
                       {byMember.value}
                       {softOf(found, range.to >= today())}
                       <LastMonth found={lastMonth.value} />

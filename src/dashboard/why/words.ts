@@ -115,13 +115,16 @@ export function usedOf(used: Breakdown | undefined): Used | undefined {
       before: sum(rows.map(({ previous }) => previous?.cost ?? 0)) / (total.previous?.cost || 1),
     }))
     .sort((a, b) => b.now - b.before - (a.now - a.before))
-  const [rose, fell] = [models[0], models.at(-1)].map(
-    (one) => one && `${one.model}: ${formatShare(one.now)} of the cost, not ${formatShare(one.before)}`,
-  )
+  /** Nothing where its part did not move, which is so of an only model. */
+  const saidOf = (one: (typeof models)[number] | undefined, sign: 1 | -1): string | undefined => {
+    if (one === undefined || sign * (one.now - one.before) <= 0) return undefined
+    const [now, before] = [formatShare(one.now), formatShare(one.before)]
+    return now === before ? undefined : `${one.model}: ${now} of the cost, not ${before}`
+  }
   return {
     undivided: { share: total.cost_by_kind.other / total.cost, agent: most?.and_key ?? null },
-    rose,
-    fell,
+    rose: saidOf(models[0], 1),
+    fell: saidOf(models.at(-1), -1),
   }
 }
 
