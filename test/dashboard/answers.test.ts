@@ -233,7 +233,7 @@ test.skipIf(program === null)(
   'a machine that has stopped sending is the first, and marked',
   async () => {
     const { key, orgId } = await newOrg(shown.db.sql, { scopes: ['read', 'write'] })
-    for (const machine of ['laptop', 'desktop']) {
+    for (const machine of ['laptop', 'desktop', 'retired']) {
       const records = [memberRecord('ada'), sessionOf(machine, 7, 'checkout', 1)]
       const sent = await client(shown.app, key)(
         '/v1/sync',
@@ -246,12 +246,22 @@ test.skipIf(program === null)(
     set last_seen_at = now() - interval '6 days 1 hour'
     where m.org_id = ${orgId}
       and m.machine = 'desktop'`
+    await shown.db.sql`
+    update machines m
+    set last_seen_at = now() - interval '40 days'
+    where m.org_id = ${orgId}
+      and m.machine = 'retired'`
     await visit('#/devices', key)
     expect(await texts('h1')).toEqual(['desktop of ada@example.com has stopped sending, 6 days ago'])
-    expect(await texts('section:first-of-type tbody td[data-name="Machine"]')).toEqual(['desktop', 'laptop'])
+    expect(await texts('section:first-of-type tbody td[data-name="Machine"]')).toEqual([
+      'desktop',
+      'laptop',
+      'retired',
+    ])
     expect(await texts('section:first-of-type tbody td[data-name="State"]')).toEqual([
       'silent for 6 days',
       'sends',
+      'no longer expected',
     ])
     expect((await texts('.soft'))[0]).toStartWith(
       'Sessions come as files; telemetry comes beside them from none of 1 member.',

@@ -13,6 +13,8 @@ type Member = { id: string | null; email: string | null } | null
 const nameOf = (member: Member): string => member?.email ?? member?.id ?? UNKNOWN
 const MEMBER = { name: 'Member', cell: ({ member }: { member: Member }) => <bdi>{nameOf(member)}</bdi> }
 const PER_PAGE = 100
+/** The days that the page names. */
+const [SILENT_DAYS, GONE_DAYS] = [3, 30]
 const keyOf = ({ member, machine }: MachinePage['data'][number]) =>
   `${member?.id} ${member?.email} ${machine}`
 
@@ -67,9 +69,9 @@ export function DevicesPage({ route: { query } }: PageProps) {
               phone: 'also',
               cell: (machine) =>
                 silent.has(keyOf(machine)) ? (
-                  <span class="failure">silent for {countOf(daysAgo(machine.last_seen_at), 'day')}</span>
+                  <span class="failure">{stateOf(machine.last_seen_at)}</span>
                 ) : (
-                  'sends'
+                  stateOf(machine.last_seen_at)
                 ),
             },
             wholeColumn('Sessions', 'sessions'),
@@ -104,6 +106,16 @@ export function DevicesPage({ route: { query } }: PageProps) {
   )
 }
 
+/** Says what a machine does, in the words of the page. One that has sent no session alarms nobody. */
+function stateOf(lastSeenAt: string): string {
+  const days = daysAgo(lastSeenAt)
+  return days < SILENT_DAYS
+    ? 'sends'
+    : days < GONE_DAYS
+      ? `silent for ${countOf(days, 'day')}`
+      : 'no longer expected'
+}
+
 /** `Sessions come as files; telemetry comes beside them from 3 of 12 members. `, of the rows on the page. */
 function telemetrySaid(coverage: CoveragePage | undefined): string {
   if (coverage === undefined || coverage.data.length === 0) return ''
@@ -114,6 +126,8 @@ function telemetrySaid(coverage: CoveragePage | undefined): string {
   ).size
   const of =
     pagination.total > data.length ? `the ${members} members on this page` : countOf(members, 'member')
+  if (data.every((row) => row.captured_share === null && row.telemetry_tokens > 0))
+    return `Sessions come by telemetry alone, of ${of}. `
   return `Sessions come as files; telemetry comes beside them from ${sending === 0 ? 'none' : sending} of ${of}. `
 }
 
