@@ -81,10 +81,11 @@ test('seats to give back and those of little use are named with what they cost a
     usd_rate: null,
   }
   const seat = (member: string, verdict: string, over: object = {}) => ({
-    ...{ ...plan, member, verdict, cost: 0 },
+    ...{ ...plan, member, verdict, cost: 0, ratio: 0 },
     ...over,
   })
-  const premium = { plan: 'premium', price_month: 125, cost: 5 }
+  // half of the month was paid
+  const premium = { plan: 'premium', price_month: 125, paid: 62.5, cost: 5, ratio: 0.08 }
   const seats = [seat('Ada', 'idle'), seat('Bob', 'low'), seat('Cem', 'low', premium)]
   const said = saidOfSeats({
     page: {
@@ -101,14 +102,16 @@ test('seats to give back and those of little use are named with what they cost a
   )
   expect(said.low).toBe(
     '2 seats did work of less than a quarter of their price, $150.00 a month: Bob, Cem. ' +
-      'Without them, their work paid by API, about $145.09 a month could be saved. ' +
+      'Without them, their work paid by API, about $140.00 a month could be saved. ' +
       'To move down to a cheaper plan of the vendor: Cem. ',
   )
-  const others = Array.from({ length: 6 }, (_, nth) => seat(`P${nth}`, 'low'))
-  expect(
-    saidOfSeats({
-      page: { data: others, total: { low: 6 }, pagination: { total: 6 } },
-      ...{ plans: others, range: { from: '2026-10-01', to: '2026-10-31' }, whoOf: String },
-    } as unknown as Parameters<typeof saidOfSeats>[0]).low,
-  ).toContain('P0, P1, P2, P3, P4, P5. ')
+  const lowOf = (many: number, over: object = {}) => {
+    const others = Array.from({ length: many }, (_, nth) => seat(`P${nth}`, 'low', over))
+    return saidOfSeats({
+      page: { data: others, total: { low: many }, pagination: { total: many } },
+      ...{ plans: [...others, plan], range: { from: '2026-10-01', to: '2026-10-31' }, whoOf: String },
+    } as unknown as Parameters<typeof saidOfSeats>[0]).low
+  }
+  expect(lowOf(6)).toContain('P0, P1, P2, P3, P4, P5. ')
+  expect(lowOf(8, premium)).toEndWith('of the vendor: P0, P1, P2, P3, P4 and 3 others. ')
 })

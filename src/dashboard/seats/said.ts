@@ -1,10 +1,8 @@
 import type { Plan, Seat, SeatPage } from '../../features/seats/model.ts'
-import { lengthOf } from '../client/days.ts'
 import { countOf, formatDollars, formatShare, formatWhole, inRange, someOf } from '../client/format.ts'
 
 /** Seats that a sentence names. */
 const NAMED = 5
-const MONTH_DAYS = 365.25 / 12
 
 /** The page's answer is made of these. */
 interface Shown {
@@ -42,8 +40,8 @@ export function saidOfSeats({ page: { data, total, pagination }, plans, range, w
   }
   const { seats, paid, cost, idle, low, limited } = total
   const little = data.filter(({ verdict }) => verdict === 'low')
-  const saved =
-    monthOf(little) - (little.reduce((sum, seat) => sum + seat.cost, 0) * MONTH_DAYS) / lengthOf(range)
+  // a seat may be in force on some days of the range only: both are of these days
+  const saved = little.reduce((sum, seat) => sum + monthOf([seat]) * (1 - (seat.ratio ?? 0)), 0)
   // a cheaper plan of the same vendor is one that the organization has already
   const down = little.filter((seat) => {
     const own = priceOf(seat)
@@ -65,6 +63,13 @@ export function saidOfSeats({ page: { data, total, pagination }, plans, range, w
             isWhole && saved > 0
               ? `Without them, their work paid by API, about ${formatDollars(saved)} a month could be saved. `
               : ''
-          }${down.length === 0 ? '' : `To move down to a cheaper plan of the vendor: ${down.map(({ member }) => whoOf(member)).join(', ')}. `}`,
+          }${
+            down.length === 0
+              ? ''
+              : `To move down to a cheaper plan of the vendor: ${someOf(
+                  down.map(({ member }) => whoOf(member)),
+                  NAMED,
+                )}. `
+          }`,
   }
 }
