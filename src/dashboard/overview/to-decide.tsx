@@ -132,7 +132,7 @@ export function ToDecide({ attention, budget }: ToDecideProps) {
     add(
       id,
       'fair',
-      `The webhook at ${new URL(url).host} failed ${countOf(health.consecutive_failures, 'time')} in a row${health.last_status_code === null ? '' : `, the last answer ${health.last_status_code}: ${health.last_status_code >= 500 ? 'the receiver itself failed' : 'the receiver refused it'}`}`,
+      `The webhook at ${new URL(url).host} failed ${countOf(health.consecutive_failures, 'time')} in a row${answerSaid(health.last_status_code)}`,
       'See why',
       linkTo('webhooks', {}, id),
     )
@@ -172,3 +172,15 @@ export function ToDecide({ attention, budget }: ToDecideProps) {
 }
 
 const Soft = ({ children }: { children: ComponentChildren }) => <span class="note">{children}</span>
+
+/** Says what the last answer of a receiver that fails means. */
+function answerSaid(status: number | null): string {
+  if (status === null) return ''
+  const meaning =
+    status >= 500
+      ? 'the receiver itself failed'
+      : status >= 400
+        ? 'the receiver refused it'
+        : 'redirects are not followed'
+  return `, the last answer ${status}${status >= 300 ? `: ${meaning}` : ''}`
+}
