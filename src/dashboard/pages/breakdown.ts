@@ -57,7 +57,7 @@ const PAGE = 100
 export const CHART_REQUESTS = 3
 
 /** The API's name of the rest. */
-const OTHERS = '(others)'
+export const OTHERS = '(others)'
 
 /** Costs of the range's periods, stacked by the keys that cost most. */
 interface Stack {

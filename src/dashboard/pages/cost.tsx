@@ -30,6 +30,7 @@ import {
   KEY_OPTIONS,
   KEYS,
   type Key,
+  OTHERS,
   SHOWN,
   stackGranularity,
   useStack,
@@ -101,7 +102,9 @@ export function CostPage({ route, who }: PageProps) {
       ? known?.data.find(({ key }) => key !== null)
       : undefined
   const hidden =
-    isByCost && table.andBy === undefined ? hiddenOf(stack.value?.series ?? [], known?.data ?? []) : undefined
+    isByCost && table.andBy === undefined && table.by === chart.by
+      ? hiddenOf(stack.value?.series ?? [], known?.data ?? [])
+      : undefined
   const hasUnpriced = (total?.unpriced_tokens ?? 0) > 0
   const nameOf = (key: string | null) => (key === null ? NONE : (members.get(key)?.name ?? key))
   /** An address says more than an id in the field of the filter. Of what has no key what has no project or team is found. */
@@ -215,7 +218,8 @@ export function CostPage({ route, who }: PageProps) {
         {hidden !== undefined && (
           <p class="note">
             (others) in the chart are {formatShare(hidden.share)} of the cost; the largest of them{' '}
-            {nameOf(hidden.most.key)}, {formatDollars(hidden.most.cost)}. A click on (others) shows more.
+            {nameOf(hidden.most.key)}, {formatDollars(hidden.most.cost)}.
+            {top < MAX_SHOWN && ' A click on (others) shows more.'}
           </p>
         )}
         {isAdmin(who) && <NotesForm range={range} scope={filters} />}
@@ -241,7 +245,8 @@ function hiddenOf(
 ) {
   const shown = new Set(series.map(({ key }) => key))
   const most = rows
-    .filter(({ key }) => !shown.has(key))
+    // others of whom the reader sees no more are no key
+    .filter(({ key }) => !shown.has(key) && key !== OTHERS)
     .reduce<BreakdownItem | undefined>((a, b) => (a !== undefined && a.cost >= b.cost ? a : b), undefined)
   const sumOf = (of: typeof series) =>
     of.reduce((sum, { values }) => sum + values.reduce((all, value) => all + value, 0), 0)
