@@ -53,10 +53,11 @@ export function criticalSaid({ data, pagination: { total } }: Page<ListedFinding
 
 /** `Better than before: 9 findings came up from 31 Oct to 29 Nov, 3 fewer than from 1 to 30 Oct; 2 of them critical, 4 of those before. ` */
 export function foundSaid(
-  { found, previous }: SecurityOverview,
+  { summary, found, previous }: SecurityOverview,
   { now, before }: Record<'now' | 'before', Range>,
 ) {
   if (found === undefined || previous === undefined || found.total + previous.found.total === 0) return ''
+  if (summary.total_sessions === 0) return `Nothing was looked at ${inRange(now)}. `
   const { total, critical } = previous.found
   const more = found.total - total
   const than =
