@@ -18,6 +18,8 @@ import {
 import { formatRange, formatTimes, formatWeekdayName } from './format.ts'
 
 const DEFAULT = '30d'
+/** The first of all time. */
+export const FIRST_DAY = '2020-01-01'
 
 /** Ranges that have a name. Those of a number of days end yesterday. Weeks begin on Monday. */
 export const NAMED_RANGES = [
@@ -30,7 +32,7 @@ export const NAMED_RANGES = [
   ['month', 'This month', () => monthOf(today())],
   ['last-month', 'Last month', () => monthOf(addDays(monthOf(today()).from, -1))],
   ['6m', 'Last 6 months', () => lastMonths(6)],
-  ['all', 'All time', () => ({ from: '2020-01-01', to: today() })],
+  ['all', 'All time', () => ({ from: FIRST_DAY, to: today() })],
 ] as const satisfies readonly (readonly [key: string, name: string, days: () => Range])[]
 
 /** The name in the address; undefined for own days. */

@@ -2,7 +2,7 @@
 
 import { useState } from 'preact/hooks'
 import type { Effect } from '../../features/effects/model.ts'
-import { saidChange, saidRange, saidVerdict } from '../../features/effects/said.ts'
+import { saidChange, saidRange, saidVerdict, sizeOf } from '../../features/effects/said.ts'
 import { type Page, request, useApi } from '../client/api.ts'
 import { capital, formatDay, formatDollars, formatShare } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
@@ -56,7 +56,8 @@ export function PaidChange({ id }: { id: string }) {
             <Raw effect={effect} />
             {effect.also_changed.length > 0 && (
               <p>
-                Its units changed something else within four weeks:{' '}
+                Some {effect.change.unit === 'member' ? 'who' : 'repositories that'} changed also changed
+                something else within four weeks of that:{' '}
                 {effect.also_changed.map((other, index) => (
                   <>
                     <a href={linkTo('paid', {}, other)}>{nameOf(other)}</a>
@@ -95,7 +96,7 @@ function softOf({ evidence, change }: Effect): string {
     return `${since} Days were drawn: each member worked with and without the change.`
   return evidence === 'own_past'
     ? `${since} All changed at once: compared with their own past, and whatever else happened then is in it.`
-    : `${since} Members were not assigned: work that became harder that very week looks the same.`
+    : `${since} Chance did not decide who changed: work that became harder that very week looks the same.`
 }
 
 /** Shows what the effect is made of, in money. */
@@ -138,12 +139,14 @@ function Raw({ effect }: { effect: Effect }) {
           'Could be seen',
           visible_rise === null
             ? undefined
-            : `a rise from ${saidChange(effect, visible_rise)} on, a fall from ${saidChange(effect, visible_fall)} on`,
+            : `a rise by ${sizeOf(effect, visible_rise)} or more, a fall by ${sizeOf(effect, visible_fall)} or more`,
         ],
-        ['Changed, others', `${changed}, ${others}`],
+        ['Changed / had not', `${changed} / ${others}`],
         [
-          'Clusters',
-          clusters === null ? undefined : `${clusters.changed} and ${clusters.others}, by ${clusters.by}`,
+          'Judged by',
+          clusters === null
+            ? undefined
+            : `${clusters.by}: ${clusters.changed} that changed, ${clusters.others} that had not`,
         ],
         ['Weeks', weeks === null ? undefined : `${weeks.before} before, ${weeks.after} after`],
         [

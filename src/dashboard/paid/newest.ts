@@ -2,47 +2,46 @@ import type { Effect } from '../../features/effects/model.ts'
 import { saidVerdict } from '../../features/effects/said.ts'
 import type { Explanation } from '../../features/explain/model.ts'
 import { saidFirstUse } from '../../features/explain/said.ts'
-import { formatDay } from '../client/format.ts'
+import { weekOf } from '../client/days.ts'
+import { formatDay, formatRange } from '../client/format.ts'
 
 // The newest version and model in words, with the days that the page of causes names.
 
 export type Facts = Explanation['facts']
 
-/** The day on which the organization used a version or model first. */
-const firstUseOf = ({ change: { value } }: Effect, facts: Facts): string | undefined =>
-  facts.find(({ text }) => text === saidFirstUse(value))?.day
-
-/** `first used 19 Nov, weeks from 16 Nov`; without the first where it is not of these days. */
-export function whenOf(effect: Effect, facts: Facts): string {
-  const day = firstUseOf(effect, facts)
-  return `${day === undefined ? '' : `first used ${formatDay(day)}, `}weeks from ${formatDay(effect.change.first_week)}`
+/** `first used 19 Nov, compared since the week of 16 Nov`; without the first where it is not known. */
+export function whenOf({ change: { value, first_week } }: Effect, facts: Facts): string {
+  const day = facts.find(({ text }) => text === saidFirstUse(value))?.day
+  return `${day === undefined ? '' : `first used ${formatDay(day)}, `}compared since the week of ${formatDay(first_week)}`
 }
 
-/** All of the newest versions, the newest model, and what was noted but is not measured. */
+/** The first uses of the last day with one; of versions, which agents get on different days, of its week. Oldest first. */
+export function newestUses(trait: 'version' | 'model', facts: Facts): Facts {
+  const uses = facts.filter(({ kind }) => kind === trait)
+  const last = uses.at(-1)?.day ?? ''
+  return uses.filter(({ day }) => day === last || (trait === 'version' && day >= weekOf(last)))
+}
+
+/** All of the newest versions and models, of the first uses ever; and what was noted but is not measured. */
 export function newestOf(effects: readonly Effect[], facts: Facts): string {
-  const dayOf = (effect: Effect) => firstUseOf(effect, facts) ?? effect.change.first_week
   const said = (['version', 'model'] as const).map((trait) => {
-    const sorted = effects
-      .filter(({ change }) => change.trait === trait)
-      .sort((a, b) => dayOf(b).localeCompare(dayOf(a)))
-    const newest = sorted.filter((one) => sorted[0] !== undefined && dayOf(one) === dayOf(sorted[0]))
-    const came = facts.filter(
-      ({ kind, day }) => kind === trait && (sorted[0] === undefined || day > dayOf(sorted[0])),
+    const uses = newestUses(trait, facts)
+    const [from, to] = [uses[0]?.day, uses.at(-1)?.day]
+    if (from === undefined || to === undefined) return ''
+    const groups = Map.groupBy(
+      uses.map(({ text }) => {
+        const effect = effects.find(({ change }) => text === saidFirstUse(change.value))
+        return {
+          name: effect?.name ?? text.slice(saidFirstUse('').length),
+          verdict: effect === undefined ? 'Not among the changes yet' : saidVerdict(effect),
+        }
+      }),
+      ({ verdict }) => verdict.replace(/^./, (first) => first.toLowerCase()),
     )
-    // one may be given twice
-    const byName = new Map(newest.map((one) => [one.name, one]))
-    const groups = [...Map.groupBy(byName.values(), saidVerdict)].map(
-      ([verdict, same]) =>
-        `${same.map(({ name }) => name).join(', ')}: ${verdict.replace(/^./, (first) => first.toLowerCase())}`,
+    const each = [...groups].map(
+      ([verdict, same]) => `${same.map(({ name }) => name).join(', ')}: ${verdict}`,
     )
-    return [
-      ...came.map(({ day, text }) => `${text}, ${formatDay(day)}: not among these changes yet. `),
-      ...(sorted[0] === undefined
-        ? []
-        : [
-            `The newest ${trait}${byName.size > 1 ? 's' : ''}, ${whenOf(sorted[0], facts)}: ${groups.join('; ')}. `,
-          ]),
-    ].join('')
+    return `The newest ${trait}${uses.length > 1 ? 's' : ''}, first used ${formatRange({ from, to })}: ${each.join('; ')}. `
   })
   const notes = facts
     .filter(({ kind, text }) => kind === 'note' && !effects.some(({ name }) => name === text))

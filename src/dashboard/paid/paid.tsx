@@ -12,16 +12,16 @@ import {
 } from '../../features/effects/said.ts'
 import type { Explanation } from '../../features/explain/model.ts'
 import { getJson, type Page, useApi } from '../client/api.ts'
-import { addDays } from '../client/days.ts'
+import { addDays, today, weekOf } from '../client/days.ts'
 import { countOf, formatDollars, formatShare, inRange } from '../client/format.ts'
 import { isAdmin, linkTo, type PageProps } from '../client/links.ts'
-import { datesOf, rangeOf } from '../client/ranges.ts'
+import { datesOf, FIRST_DAY, rangeOf } from '../client/ranges.ts'
 import { Bar } from '../frame/bar.tsx'
 import { Choice, named, pick } from '../parts/fields.tsx'
 import { type Fields, Form, Input, listOf, Saying, useChanges } from '../parts/form.tsx'
 import { Answer, Ready, Show } from '../parts/show.tsx'
 import { type Column, Pager, Table } from '../parts/table.tsx'
-import { type Facts, newestOf, whenOf } from './newest.ts'
+import { type Facts, newestOf, newestUses, whenOf } from './newest.ts'
 
 const USUAL = '90d'
 const MONTH_OF_WEEKS = 365.25 / 12 / 7
@@ -38,23 +38,32 @@ export function PaidPage({ route: { query }, who }: PageProps) {
       ({ name }) => `${name} is measured from now on`,
     )
   const range = inRange(rangeOf(query, USUAL))
-  // the page of causes tells the same days
+  // the newest are of all time; notes are of the chosen days
   const explained = useApi<Explanation>('/cost/explain', {
-    ...{ date_from: days.date_from, date_to: addDays(days.date_to, 6), per_page: 1 },
-    against: `${days.date_from}..${days.date_from}`,
+    ...{ date_from: FIRST_DAY, date_to: today(), against: `${FIRST_DAY}..${FIRST_DAY}` },
+    ...{ by: 'agent', per_page: 1 },
   })
-  const model = useApi<Page<Effect>>('/effects', { kind: 'model', per_page: 1 })
-  const facts = explained.value?.facts ?? []
+  const facts = (explained.value?.facts ?? []).filter(
+    ({ kind, day }) => kind !== 'note' || (day >= days.date_from && day <= addDays(days.date_to, 6)),
+  )
+  const since = newestUses('version', facts)[0]?.day
+  const versions = useApi<Page<Effect>>(since && '/effects', {
+    ...{ kind: 'version', date_from: since && weekOf(since), per_page: 100 },
+  })
+  const models = useApi<Page<Effect>>('/effects', { kind: 'model', per_page: 100 })
   return (
     <>
       <Bar filters={[]} usual={USUAL} csv={{ path: '/effects', query: filters, name: 'changes' }} />
-      <Ready of={[loaded, explained, model]}>
+      <Ready of={[loaded, explained, versions, models]}>
         <Show loaded={loaded} what="changes">
           {({ data, pagination }) => (
             <>
               <Answer
                 soft={
-                  data.length === 0 ? EMPTY : newestOf([...data, ...(model.value?.data ?? [])], facts) + SOFT
+                  data.length === 0
+                    ? EMPTY
+                    : newestOf([data, versions.value?.data ?? [], models.value?.data ?? []].flat(), facts) +
+                      SOFT
                 }
               >
                 {sentenceOf(data, range)}
@@ -64,8 +73,8 @@ export function PaidPage({ route: { query }, who }: PageProps) {
                   <Table caption="Changes" columns={columnsOf(facts)} rows={data} isSaved />
                   <Pager pagination={pagination} noun="changes" />
                   <p class="note">
-                    Members were not assigned: work that became harder that very week looks the same. Of a
-                    hundred changes without an effect, five would be seen by chance
+                    Chance did not decide who changed: work that became harder that very week looks the same.
+                    Of a hundred changes without an effect, five would be seen by chance
                     {data.length > 1 && `: of these ${data.length}, ${(data.length * 0.05).toFixed(1)}`}.
                   </p>
                 </>
@@ -96,16 +105,23 @@ function sentenceOf(effects: readonly Effect[], range: string): string {
   const seen = effects.filter(({ verdict, money }) => verdict === 'seen' && money !== null)
   const few = effects.filter(isTooFew).length
   const early = effects.filter((one) => one.verdict === 'too_early' && !isTooFew(one)).length
-  if (early + few === effects.length)
-    return `None of ${countOf(effects.length, 'change')} ${range} can be judged: for ${early} it is too early, for ${few} too few changed or did not.`
+  const all = `${countOf(effects.length, 'change')} ${range}`
+  const judged = effects.filter(({ effect }) => effect !== null).length
+  const why = [
+    ...(early > 0 ? [` for ${early} it is too early`] : []),
+    ...(few > 0 ? [` for ${few} too few changed or did not`] : []),
+  ].join(',')
+  if (judged === 0) return `None of ${all} can be judged${why && `:${why}`}.`
   if (seen.length === 0)
-    return `Of ${countOf(effects.length, 'change')} ${range}, none is seen to have made work cheaper or dearer.`
+    return judged === effects.length
+      ? `None of ${all} is seen to have made work cheaper or dearer.`
+      : `${judged} of ${all} can be judged; none is seen to have made work cheaper or dearer.${why && ` Of the others,${why}.`}`
   const saved = seen.filter(({ effect }) => (effect ?? 0) < 0)
   const dearer = seen.length - saved.length
   const extra = saved.reduce((sum, { money, weeks }) => sum + (money?.extra ?? 0) / (weeks?.after ?? 4), 0)
   const open = effects.length - effects.filter(isFound).length
   return [
-    `Of ${countOf(effects.length, 'change')} ${range}, ${saved.length} saved${
+    `Of ${all}, ${saved.length} saved${
       saved.length > 0 ? `: about ${formatDollars(-extra * MONTH_OF_WEEKS)} a month` : ''
     }.`,
     ...(dearer > 0 ? [`${dearer} ${dearer === 1 ? 'costs' : 'cost'} more.`] : []),

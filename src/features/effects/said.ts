@@ -32,7 +32,7 @@ export const saidRange = (effect: Effect): string =>
 /** Whether more of the measure is better. */
 export const isMoreBetter = (measure: Effect['measure']): boolean => measure === 'quality'
 
-const sizeOf = (effect: Effect, value: number | null) => saidChange(effect, value).replace(/^[+−]/, '')
+export const sizeOf = (effect: Effect, value: number | null) => saidChange(effect, value).replace(/^[+−]/, '')
 
 /** `21 Dec`. */
 const dayOf = (day: string): string => new Date(day).toUTCString().slice(5, 11).replace(/^0/, '')
