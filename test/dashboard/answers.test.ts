@@ -119,7 +119,9 @@ describe.skipIf(program === null)('the overview', () => {
     )
     expect(month).toContain('within the budget')
     const tiles = await texts('.tile')
-    expect(tiles[0]).toStartWith(`Shipped 2 merged in ${name} $15.00 each, by the `)
+    expect(tiles[0]).toStartWith(
+      `Shipped 2 pull requests merged in ${name} $15.00 each, from the sessions linked to them`,
+    )
     expect(tiles[1]).toStartWith('Stays – is not known yet')
     expect(tiles[2]).toStartWith('Smooth ')
     expect(await texts('.attention li')).toEqual([

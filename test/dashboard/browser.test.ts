@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { countOf, inRange } from '../../src/dashboard/client/format.ts'
+import type { Outcomes } from '../../src/features/outcomes/model.ts'
 import { demoBudgets, demoMembers } from '../../src/server/seed/demo-team.ts'
 import { generateWork } from '../../src/server/seed/demo-work.ts'
 import { client, newOrg, type Org, testApp } from '../support/api.ts'
@@ -292,7 +294,7 @@ describe.skipIf(program === null)('the dashboard in Chromium', () => {
     expect(page.problems.splice(0)).toEqual([])
   }, 180_000)
 
-  test('pull requests have cost, state and risk by one request', async () => {
+  test('pull requests have cost, state and risk by one request, and how many were merged by another', async () => {
     const ask = client(shown.app, full.key)
     const { data } = (await (await ask('/v1/risk?include=cost&per_page=25')).json()) as {
       data: { state: string; risk_score: number; rating: string; cost: number; sessions: number }[]
@@ -301,7 +303,14 @@ describe.skipIf(program === null)('the dashboard in Chromium', () => {
     const asked = page.ownRequests().filter((url) => /\/v1\/(?!changes|whoami)/.test(url))
     expect(asked.filter((url) => !url.endsWith('/attention'))).toEqual([
       `${shown.server.url}/v1/risk?include=cost&per_page=25`,
+      expect.stringMatching(/\/v1\/outcomes\?date_from=[\d-]+&date_to=[\d-]+&per_page=1$/),
     ])
+    const { pathname, search, searchParams } = new URL(asked.find((url) => url.includes('/outcomes?')) ?? '')
+    const [from, to] = [searchParams.get('date_from') ?? '', searchParams.get('date_to') ?? '']
+    const { total } = (await (await ask(`${pathname}${search}`)).json()) as Outcomes
+    expect(await page.evaluate<string>(`document.querySelector('.soft a').innerText`)).toStartWith(
+      `${countOf(total.pull_requests.merged, 'pull request')} were merged ${inRange({ from, to })}`,
+    )
     expect((await cellsOf('Pull requests')).map((cells) => cells.slice(1, 5))).toEqual(
       data.map(({ state, risk_score, rating, cost, sessions }) => [
         ...[state, `${rating} ${risk_score}`],

@@ -127,22 +127,22 @@ type Kept = Record<string, string | undefined>
 
 /** Shows what came of the sessions. */
 function OutcomeTiles({ total, range, kept }: { total: Outcomes['total']; range: Range; kept: Kept }) {
-  const { pull_requests, linked_share, ai_share, survival } = total
+  const { pull_requests, linked_share, ai_lines, ai_share, survival } = total
   const each = saidPerMerged(total)
   // no commit of the last 30 days is older than 30 days
   const after = survival?.['30'].share != null ? 30 : 14
-  const share = survival?.[after].share
+  const { share, of } = survival?.[after] ?? {}
   return (
     <>
       <Tile
         name="Shipped"
         href={linkTo('outcomes', kept)}
         value={formatWhole(pull_requests.merged)}
-        unit={`merged ${inRange(range)}`}
+        unit={`pull requests merged ${inRange(range)}`}
       >
         {each === null
           ? `${formatShare(linked_share ?? 0)} of the cost is linked to pull requests: what one costs is not known`
-          : `${formatDollars(each)} each, by the ${formatShare(linked_share ?? 0)} of the cost that is linked to them`}
+          : `${formatDollars(each)} each, from the sessions linked to them`}
       </Tile>
       <Tile
         name="Stays"
@@ -152,7 +152,7 @@ function OutcomeTiles({ total, range, kept }: { total: Outcomes['total']; range:
       >
         {ai_share === null
           ? 'No commit is known in these days'
-          : `agents wrote ${formatShare(ai_share)} of the lines`}
+          : `agents wrote ${formatShare(ai_share)} of the lines${share == null ? '' : `; known of ${formatWhole(of ?? 0)} of their ${formatWhole(ai_lines)}`}`}
       </Tile>
     </>
   )

@@ -58,7 +58,7 @@ export function OutcomesPage({ route: { query } }: PageProps) {
           {({ data, pagination, total }) => (
             <>
               <Answer soft={<SoftOutcomes total={total} />}>
-                {sentenceOf(total, before.value?.total, compared && inRange(compared.before), inRange(range))}
+                {saidMerged(total, inRange(range), before.value?.total, compared && inRange(compared.before))}
               </Answer>
               {pagination.total === 0 ? (
                 <NoMatch noun="pull requests, sessions and commits">
@@ -182,11 +182,11 @@ function Tickets({ loaded, days }: { loaded: Loaded<Breakdown>; days: Query }) {
 }
 
 /** `34 pull requests were merged in November, 4 more than in October, for $12.40 each`. */
-function sentenceOf(
+export function saidMerged(
   total: Outcomes['total'],
-  before: Outcomes['total'] | undefined,
-  against: string | undefined,
   range: string,
+  before?: Outcomes['total'],
+  against?: string,
 ): string {
   const { merged } = total.pull_requests
   const first = `${merged === 0 ? 'No pull request' : countOf(merged, 'pull request')} ${merged <= 1 ? 'was' : 'were'} merged ${range}`
@@ -202,7 +202,7 @@ function sentenceOf(
 }
 
 const SoftOutcomes = ({
-  total: { linked_share, linked_cost, ai_share, survival },
+  total: { linked_share, linked_cost, ai_lines, ai_share, survival },
 }: {
   total: Outcomes['total']
 }) => (
@@ -211,7 +211,7 @@ const SoftOutcomes = ({
       `${formatShare(linked_share)} of the cost of these days is linked to pull requests of any time. Those of these days cost ${formatDollars(linked_cost)}, sessions of earlier days included. `}
     {ai_share !== null && `Agents wrote ${formatShare(ai_share)} of the lines. `}
     {survival?.['30'].share != null &&
-      `Lines still there after 30 days: ${formatShare(survival['30'].share)}.`}
+      `Of them ${formatShare(survival['30'].share)} were still there after 30 days, as far as known: of ${formatWhole(survival['30'].of)} of ${countOf(ai_lines, 'line')}.`}
   </>
 )
 

@@ -1,14 +1,17 @@
+import type { Outcomes } from '../../features/outcomes/model.ts'
 import type { RiskScore } from '../../features/risk/model.ts'
 import { RATINGS, RiskChart } from '../charts/risk-chart.tsx'
-import { getJson, type Page, pathOf, useAsked, useLoaded } from '../client/api.ts'
-import { countOf } from '../client/format.ts'
+import { getJson, type Page, pathOf, useApi, useAsked, useLoaded } from '../client/api.ts'
+import { datesIn, wholeDays } from '../client/days.ts'
+import { countOf, inRange } from '../client/format.ts'
 import { linkTo, type PageProps, type Query } from '../client/links.ts'
 import { setQuery } from '../client/router.ts'
 import { Bar as Line } from '../frame/bar.tsx'
 import { pick } from '../parts/fields.tsx'
-import { Answer, Empty, NoMatch, Show } from '../parts/show.tsx'
+import { Answer, Empty, NoMatch, Ready, Show } from '../parts/show.tsx'
 import { type Column, Pager, Table } from '../parts/table.tsx'
 import { Bar, dollarColumn, NamedLink, textColumn, timeColumn, wholeColumn } from '../parts/values.tsx'
+import { saidMerged } from './outcomes.tsx'
 
 const PER_PAGE = 25
 /** Pull requests shown by risk. The API lists them by date alone, but for each rating by itself. */
@@ -36,6 +39,8 @@ export function PullRequestsPage({ route: { query }, who }: PageProps) {
     byRisk ? riskiest(filters, rating, signal) : getJson<Page<RiskScore>>(path, { signal }),
   )
   const isByRisk = useAsked(list, byRisk)
+  const days = wholeDays(30)
+  const outcomes = useApi<Outcomes>('/outcomes', { repo: filters.repo, ...datesIn(days), per_page: 1 })
   return (
     <>
       <Line
@@ -43,36 +48,55 @@ export function PullRequestsPage({ route: { query }, who }: PageProps) {
         usual={null}
         csv={{ path: '/risk', query: { ...filters, rating, include: 'cost' }, name: 'pull-requests' }}
       />
-      {list.value === undefined && <h1>Pull requests</h1>}
-      <Show loaded={list} what="pull requests">
-        {({ data, pagination }) =>
-          pagination.total === 0 ? (
-            <>
-              <Answer>No pull request is known</Answer>
-              <NoMatch noun="pull requests">
-                <Empty command={`cloud-analytics import pull-requests.ndjson --org ${who.organization.slug}`}>
-                  No pull requests yet. They come as records of the type <code>pr_risk</code>:
-                </Empty>
-              </NoMatch>
-            </>
-          ) : (
-            <>
-              <Answer soft="Cost is that of its sessions, as far as it is linked; risk is 0 to 100, by changes, history, findings and coupling.">
-                {sentenceOf(data, isByRisk ? undefined : pagination.total)}
-              </Answer>
-              <PullRequests data={data} byRisk={byRisk} />
-              {isByRisk ? (
-                <p class="note">
-                  {countOf(data.length, 'pull request')} with the highest scores, at most {RISKIEST} of a
-                  rating
-                </p>
-              ) : (
-                <Pager pagination={pagination} noun="pull requests" />
-              )}
-            </>
-          )
-        }
-      </Show>
+      <Ready of={[list, outcomes]}>
+        {list.value === undefined && <h1>Pull requests</h1>}
+        <Show loaded={list} what="pull requests">
+          {({ data, pagination }) =>
+            pagination.total === 0 ? (
+              <>
+                <Answer>No pull request is known</Answer>
+                <NoMatch noun="pull requests">
+                  <Empty
+                    command={`cloud-analytics import pull-requests.ndjson --org ${who.organization.slug}`}
+                  >
+                    No pull requests yet. They come as records of the type <code>pr_risk</code>:
+                  </Empty>
+                </NoMatch>
+              </>
+            ) : (
+              <>
+                <Answer
+                  soft={
+                    <>
+                      {outcomes.value && (
+                        <>
+                          <a href={linkTo('outcomes', { by: filters.repo && 'repo' })}>
+                            {saidMerged(outcomes.value.total, inRange(days))}
+                          </a>
+                          {'. '}
+                        </>
+                      )}
+                      Cost is that of its sessions, as far as it is linked; risk is 0 to 100, by changes,
+                      history, findings and coupling.
+                    </>
+                  }
+                >
+                  {sentenceOf(data, isByRisk ? undefined : pagination.total)}
+                </Answer>
+                <PullRequests data={data} byRisk={byRisk} />
+                {isByRisk ? (
+                  <p class="note">
+                    {countOf(data.length, 'pull request')} with the highest scores, at most {RISKIEST} of a
+                    rating
+                  </p>
+                ) : (
+                  <Pager pagination={pagination} noun="pull requests" />
+                )}
+              </>
+            )
+          }
+        </Show>
+      </Ready>
     </>
   )
 }
