@@ -1,7 +1,6 @@
 import { expect, test } from 'bun:test'
 import { formatMonth } from '../../src/dashboard/client/format.ts'
 import { saidOfLeft, saidOfWindows } from '../../src/dashboard/pages/left.ts'
-import { foundSaid } from '../../src/dashboard/pages/security-words.ts'
 import { saidOfSeats } from '../../src/dashboard/seats/said.ts'
 import { didOf, raisingOf } from '../../src/dashboard/sessions/did.ts'
 
@@ -115,21 +114,4 @@ test('seats to give back and those of little use are named with what they cost a
   }
   expect(lowOf(6)).toContain('P0, P1, P2, P3, P4, P5. ')
   expect(lowOf(8, premium)).toEndWith('of the vendor: P0, P1, P2, P3, P4 and 3 others. ')
-})
-
-test('days in which nothing was looked at are not said to be better', () => {
-  const of = (sessions: number, total: number, before: number) =>
-    foundSaid(
-      {
-        ...{ summary: { total_sessions: sessions }, found: { total, critical: 0 } },
-        previous: { total_sessions: 9, found: { total: before, critical: 1 } },
-      } as Parameters<typeof foundSaid>[0],
-      {
-        now: { from: '2026-11-01', to: '2026-11-10' },
-        before: { from: '2026-10-22', to: '2026-10-31' },
-      },
-    )
-  expect(of(0, 0, 3)).toBe('Nothing was looked at from 1 to 10 Nov. ')
-  expect(of(5, 0, 3)).toStartWith('Better than before: no finding came up from 1 to 10 Nov, 3 fewer than')
-  expect(of(0, 0, 0)).toBe('')
 })
