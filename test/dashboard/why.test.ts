@@ -118,6 +118,9 @@ test('all versions and models of the newest week are named, also where others we
     fact('2026-11-20', 'version', 'First use of d 2'),
   ]
   const effects = [
+    effect('price of flash', '2026-09-07', {
+      change: { trait: 'price', value: 'flash', first_week: '2026-09-07' },
+    }),
     effect('old', '2026-08-03', { change: { trait: 'model', value: 'old', first_week: '2026-08-03' } }),
     // a model of before is not what a note tells
     effect('opus', '2026-07-06', { change: { trait: 'model', value: 'opus 1', first_week: '2026-07-06' } }),

@@ -10,8 +10,8 @@ import { formatDay, formatRange } from '../client/format.ts'
 export type Facts = Explanation['facts']
 
 /** `first used 19 Nov, compared since the week of 16 Nov`; without the first where it is not known. */
-export function whenOf({ change: { value, first_week } }: Effect, facts: Facts): string {
-  const day = facts.find(({ text }) => text === saidFirstUse(value))?.day
+export function whenOf({ change: { trait, value, first_week } }: Effect, facts: Facts): string {
+  const day = facts.find(({ kind, text }) => kind === trait && text === saidFirstUse(value))?.day
   return `${day === undefined ? '' : `first used ${formatDay(day)}, `}compared since the week of ${formatDay(first_week)}`
 }
 
@@ -30,7 +30,10 @@ export function newestOf(effects: readonly Effect[], facts: Facts): string {
     if (from === undefined || to === undefined) return ''
     const groups = Map.groupBy(
       uses.map(({ text }) => {
-        const effect = effects.find(({ change }) => text === saidFirstUse(change.value))
+        // a price has the name of its model too
+        const effect = effects.find(
+          ({ change }) => change.trait === trait && text === saidFirstUse(change.value),
+        )
         return {
           name: effect?.name ?? text.slice(saidFirstUse('').length),
           verdict: effect === undefined ? 'Not among the changes yet' : saidVerdict(effect),
