@@ -279,6 +279,11 @@ describe.skipIf(program === null)('a day and a month', () => {
     const [yesterday, weekBefore] = [addDays(today, -1), addDays(today, -8)]
     await shown.send([session('ada', 'weekly', yesterday, 20), session('ada', 'weekly', weekBefore, 40)])
     await visit('#/cost?project=weekly')
+    const all = `document.querySelector('section[aria-label="Cost by project"] tfoot')`
+    expect(await page.evaluate<string>(`${all}.querySelector('a').getAttribute('href')`)).toBe(
+      '#/sessions?project=weekly',
+    )
+    expect(await page.evaluate<number>(`${all}.querySelectorAll('.bar').length`)).toBe(0)
     const rows = await page.evaluate<string[][]>(
       `[...document.querySelectorAll('section[aria-label="Cost by day and project, as a table"] tbody tr')].map((row) => [row.cells[0], [...row.cells].at(-2)].map((cell) => cell.textContent))`,
     )

@@ -49,6 +49,8 @@ interface Shown {
   /** Links of a key, and of an item's sessions. */
   narrowed: (by: Key, key: string | null) => string | undefined
   sessionsOf: (item: BreakdownItem) => string | undefined
+  /** The row of all, which has no key, and no bar among those of the keys. */
+  total: BreakdownItem | undefined
 }
 
 export function columnsOf({
@@ -60,6 +62,7 @@ export function columnsOf({
   nameOf,
   narrowed,
   sessionsOf,
+  total,
 }: Shown): Column<BreakdownItem>[] {
   const keyCell = (of: Key, key: string | null) => {
     const to = narrowed(of, key)
@@ -72,7 +75,7 @@ export function columnsOf({
       : [
           {
             name: fieldOf(andBy).label,
-            cell: ({ and_key = null }: BreakdownItem) => keyCell(andBy, and_key),
+            cell: (item: BreakdownItem) => item !== total && keyCell(andBy, item.and_key ?? null),
           },
         ]),
     dollarColumn('Cost', 'cost', 'cost'),
@@ -100,9 +103,10 @@ export function columnsOf({
     },
     {
       name: 'Share',
-      number: ({ share }) => (
+      number: (item) => (
         <>
-          {formatShare(share)} <Bar fraction={largest === 0 ? 0 : share / largest} />
+          {formatShare(item.share)}{' '}
+          {item !== total && <Bar fraction={largest === 0 ? 0 : item.share / largest} />}
         </>
       ),
     },

@@ -103,7 +103,7 @@ export function CostPage({ route, who }: PageProps) {
       : undefined
   const hidden =
     isByCost && table.andBy === undefined && table.by === chart.by
-      ? hiddenOf(stack.value?.series ?? [], known?.data ?? [])
+      ? hiddenOf(stack.value?.series ?? [], known)
       : undefined
   const hasUnpriced = (total?.unpriced_tokens ?? 0) > 0
   const nameOf = (key: string | null) => (key === null ? NONE : (members.get(key)?.name ?? key))
@@ -117,8 +117,9 @@ export function CostPage({ route, who }: PageProps) {
     const filter = filterOf(key, value)
     return filter && linkTo('cost', { ...kept, [key]: filter, by: key === by ? next : by })
   }
-  const sessionsOf = ({ key, and_key = null }: BreakdownItem) => {
-    const named = {
+  const sessionsOf = (item: BreakdownItem) => {
+    const { key, and_key = null } = item
+    const named = item !== sum && {
       ...{ [table.by]: filterOf(table.by, key) },
       ...(table.andBy && { [table.andBy]: filterOf(table.andBy, and_key) }),
     }
@@ -136,6 +137,7 @@ export function CostPage({ route, who }: PageProps) {
       nameOf,
       narrowed,
       sessionsOf,
+      total: sum,
     },
     largest: Math.max(0, ...(known?.data ?? []).map(({ share }) => share)),
   })
@@ -217,7 +219,8 @@ export function CostPage({ route, who }: PageProps) {
         </Show>
         {hidden !== undefined && (
           <p class="note">
-            (others) in the chart are {formatShare(hidden.share)} of the cost; the largest of them{' '}
+            (others) in the chart are {formatShare(hidden.share)} of the cost
+            {hidden.isOne ? ': ' : '; the largest of them '}
             {nameOf(hidden.most.key)}, {formatDollars(hidden.most.cost)}.
             {top < MAX_SHOWN && ' A click on (others) shows more.'}
           </p>
@@ -241,15 +244,17 @@ export function CostPage({ route, who }: PageProps) {
 /** Finds the part of the cost that the chart draws as others, and the key of the table that has most of it. */
 function hiddenOf(
   series: readonly { key: string | null | undefined; values: readonly number[] }[],
-  rows: readonly BreakdownItem[],
+  known: Breakdown | undefined,
 ) {
   const shown = new Set(series.map(({ key }) => key))
-  const most = rows
+  const others = known?.data.filter(({ key }) => !shown.has(key)) ?? []
+  const most = others
     // others of whom the reader sees no more are no key
-    .filter(({ key }) => !shown.has(key) && key !== OTHERS)
+    .filter(({ key }) => key !== OTHERS)
     .reduce<BreakdownItem | undefined>((a, b) => (a !== undefined && a.cost >= b.cost ? a : b), undefined)
   const sumOf = (of: typeof series) =>
     of.reduce((sum, { values }) => sum + values.reduce((all, value) => all + value, 0), 0)
+  const isOne = others.length === 1 && known?.pagination.total === known?.data.length
   const rest = sumOf(series.filter(({ key }) => key === undefined))
-  return most === undefined || rest === 0 ? undefined : { most, share: rest / sumOf(series) }
+  return most === undefined || rest === 0 ? undefined : { most, isOne, share: rest / sumOf(series) }
 }
