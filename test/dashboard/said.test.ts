@@ -101,7 +101,7 @@ test('seats to give back and those of little use are named with what they cost a
     'would have cost $35.00: 20.0% of that. 1 seat was idle, $25.00 a month: Ada; none waited for limits.',
   )
   expect(said.low).toBe(
-    '2 seats did work of less than a quarter of their price, $150.00 a month: Bob, Cem. ' +
+    '2 seats were little used, for less than a quarter of their price, $150.00 a month: Bob, Cem. ' +
       'Without them, their work paid by API, about $140.00 a month could be saved. ' +
       'To move down to a cheaper plan of the vendor: Cem. ',
   )

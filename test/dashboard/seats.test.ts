@@ -92,7 +92,7 @@ describe.skipIf(program === null)('the page of seats', () => {
     expect(cost).toBe(490)
     const sum = (paid + cost).toFixed(2)
     expect(await text('body')).not.toContain(sum)
-    expect(tiles).toContain('Give back1')
+    expect(tiles).toContain('Give back1 idle')
     // a row may be several seats
     expect(await text('.pager')).toContain('3 rows')
     expect(tiles).toContain('Move up1')
@@ -135,7 +135,7 @@ describe.skipIf(program === null)('the page of seats', () => {
     await shown.visit(`#/seats${range}&vendor=cursor`)
     await page.until(`document.body.textContent.includes('was paid.')`)
     const [, idle, paid] =
-      /Give back(\d+)No session of its vendor came in these days; \$([\d.,]+) was paid/.exec(
+      /Give back(\d+) idleNo session of its vendor came in these days; \$([\d.,]+) was paid/.exec(
         await text('.tile'),
       ) ?? []
     expect(idle).toBe('130')

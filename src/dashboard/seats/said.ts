@@ -59,7 +59,7 @@ export function saidOfSeats({ page: { data, total, pagination }, plans, range, w
     low:
       low === 0
         ? ''
-        : `${countOf(low, 'seat')} did work of less than a quarter of ${low === 1 ? 'its' : 'their'} price${named('low')}. ${
+        : `${countOf(low, 'seat')} ${low === 1 ? 'was' : 'were'} little used, for less than a quarter of ${low === 1 ? 'its' : 'their'} price${named('low')}. ${
             isWhole && saved > 0
               ? `Without them, their work paid by API, about ${formatDollars(saved)} a month could be saved. `
               : ''

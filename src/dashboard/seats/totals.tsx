@@ -32,6 +32,7 @@ const GROUPS = [
   {
     name: 'Give back',
     verdict: 'idle',
+    word: 'idle',
     none: 'Every seat was used.',
     said: ({ total: { paid } }: Found) =>
       `No session of its vendor came in these days; ${formatDollars(paid)} was paid.`,
@@ -39,6 +40,7 @@ const GROUPS = [
   {
     name: 'Move up',
     verdict: 'limited',
+    word: 'limited',
     none: 'Nobody waited for a limit.',
     said: ({ data }: Found) =>
       `${data.length === 100 ? 'The first 100' : 'They'} hit ${countOf(sumOf(data, hitsOf), 'limit')} and waited ${formatWhole(sumOf(data, hoursOf))} h.`,
@@ -46,6 +48,7 @@ const GROUPS = [
   {
     name: 'Look at',
     verdict: 'low',
+    word: 'little used',
     none: 'Each is used for a quarter of its price at least.',
     said: ({ total: { cost } }: Found) =>
       `By API they would have cost ${formatDollars(cost)}, less than a quarter.`,
@@ -62,7 +65,7 @@ interface GroupProps extends TotalsProps {
   of: (typeof GROUPS)[number]
 }
 
-function Group({ of: { name, verdict, none, said }, page, query, changes }: GroupProps) {
+function Group({ of: { name, verdict, word, none, said }, page, query, changes }: GroupProps) {
   const here = useHere()
   const count = page.total[verdict]
   // the page may not have all of them
@@ -73,7 +76,7 @@ function Group({ of: { name, verdict, none, said }, page, query, changes }: Grou
   const total = { paid: sumOf(data, ({ paid }) => paid), cost: sumOf(data, ({ cost }) => cost) }
   const found = isAsked ? asked.value : { data, total }
   return (
-    <Fact name={name} value={formatWhole(count)}>
+    <Fact name={name} value={`${formatWhole(count)} ${word}`}>
       {count === 0 ? none : found && said(found)}{' '}
       {count > 0 && <a href={linkHere(here, { verdict, page: undefined })}>Show them</a>}
     </Fact>
