@@ -126,7 +126,7 @@ describe.skipIf(program === null)('the overview', () => {
     expect(tiles[2]).toStartWith('Smooth ')
     expect(await texts('.attention li')).toEqual([
       'AWS access key is in search, src/deploy.ts · open for 40 days · nobody has it Look at it →',
-      expect.stringMatching(/^2 other critical findings, the oldest from \d+ \w+ Review →$/),
+      expect.stringMatching(/^2 other critical findings, the oldest from \d+ \w+ Review all 3 →$/),
     ])
     // the last day is today
     const rows = await page.evaluate<string[]>(
@@ -591,7 +591,9 @@ describe.skipIf(program === null)('one thing', () => {
     const id = data[0]?.id
     await (await post(`/v1/webhooks/${id}/test`, {})).json()
     await visit(`#/webhooks/${id}`)
-    await page.click(`[...document.querySelectorAll('td button')].find((one) => one.innerText === 'Resend')`)
+    await page.click(
+      `[...document.querySelectorAll('td button')].find((one) => one.innerText === 'Redeliver')`,
+    )
     await page.until(`document.querySelector('main').innerText.includes('It is sent again')`)
     page.problems.splice(0)
   }, 180_000)

@@ -1,5 +1,7 @@
 // These functions write values. Days are those of the API; times are in the browser's zone by `Time` of parts/values.tsx.
 
+import type { Endpoint } from '../../webhooks/model.ts'
+
 const number = new Intl.NumberFormat('en-US', { maximumFractionDigits: 2 })
 const decimal = new Intl.NumberFormat('en-US', { minimumFractionDigits: 1, maximumFractionDigits: 1 })
 const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 })
@@ -120,6 +122,21 @@ export const pluralOf = (by: string): string => (by.endsWith('ch') ? `${by}es` :
 /** `3 sessions`, `1 session`. */
 export const countOf = (count: number, noun: string, nouns = `${noun}s`): string =>
   `${formatWhole(count)} ${count === 1 ? noun : nouns}`
+
+/** `4 times in a row, the last answer 500: the receiver itself failed`: the failures of a webhook. */
+export function timesFailed({ consecutive_failures, last_status_code: code }: Endpoint['health']): string {
+  const times = `${countOf(consecutive_failures, 'time')} in a row`
+  if (code === null) return `${times}, without an answer`
+  const meaning =
+    code >= 500
+      ? ': the receiver itself failed'
+      : code >= 400
+        ? ': the receiver refused it'
+        : code >= 300
+          ? ': redirects are not followed'
+          : ''
+  return `${times}, the last answer ${code}${meaning}`
+}
 
 /** `Ada, Ben and 3 others`: `most` names, and one more that would be the only other one. */
 export function someOf(names: readonly string[], most: number): string {

@@ -2,7 +2,15 @@ import type { ComponentChildren } from 'preact'
 import { UNITS } from '../../features/alerts/message.ts'
 import type { Attention } from '../../features/attention/model.ts'
 import { Swatch } from '../charts/shapes.tsx'
-import { countOf, daysAgo, formatCompact, formatDay, formatDollars, formatPercent } from '../client/format.ts'
+import {
+  countOf,
+  daysAgo,
+  formatCompact,
+  formatDay,
+  formatDollars,
+  formatPercent,
+  timesFailed,
+} from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
 import { useMembers } from '../client/lists.ts'
 import type { MonthBudget } from '../pages/budget.ts'
@@ -87,7 +95,7 @@ export function ToDecide({ attention, budget }: ToDecideProps) {
       'critical',
       'bad',
       `${countOf(critical.total - 1, 'other critical finding')}, the oldest from ${formatDay((critical.oldest[1] ?? oldest)?.created_at.slice(0, 10) ?? '')}`,
-      'Review',
+      `Review all ${critical.total}`,
       linkTo('security', { severity: 'critical' }),
     )
   if (budget?.exceedsOn != null) {
@@ -132,7 +140,7 @@ export function ToDecide({ attention, budget }: ToDecideProps) {
     add(
       id,
       'fair',
-      `The webhook at ${new URL(url).host} failed ${countOf(health.consecutive_failures, 'time')} in a row${answerSaid(health.last_status_code)}`,
+      `The webhook at ${new URL(url).host} failed ${timesFailed(health)}`,
       'See why',
       linkTo('webhooks', {}, id),
     )
@@ -172,15 +180,3 @@ export function ToDecide({ attention, budget }: ToDecideProps) {
 }
 
 const Soft = ({ children }: { children: ComponentChildren }) => <span class="note">{children}</span>
-
-/** Says what the last answer of a receiver that fails means. */
-function answerSaid(status: number | null): string {
-  if (status === null) return ''
-  const meaning =
-    status >= 500
-      ? 'the receiver itself failed'
-      : status >= 400
-        ? 'the receiver refused it'
-        : 'redirects are not followed'
-  return `, the last answer ${status}${status >= 300 ? `: ${meaning}` : ''}`
-}

@@ -54,7 +54,7 @@ export function Deliveries({ path, count, run, reload }: DeliveriesProps) {
             name: 'Again',
             cell: ({ id, status }) =>
               status === 'failed' && (
-                <Button act={() => run(() => resend(id), 'It is sent again')}>Resend</Button>
+                <Button act={() => run(() => resend(id), 'It is sent again')}>Redeliver</Button>
               ),
           },
           {

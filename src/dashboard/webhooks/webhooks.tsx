@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { Endpoint } from '../../webhooks/model.ts'
 import { getJson, useApi } from '../client/api.ts'
-import { countOf } from '../client/format.ts'
+import { countOf, timesFailed } from '../client/format.ts'
 import { linkTo, type PageProps } from '../client/links.ts'
 import { Saying, useChanges } from '../parts/form.tsx'
 import { AnswerOf, Empty, Ready, Show } from '../parts/show.tsx'
@@ -48,9 +48,10 @@ export function WebhooksPage({ who }: PageProps) {
                   ),
                 },
                 { name: 'Events', cell: ({ events }) => events.join(', ') },
-                { name: 'State', cell: ({ enabled }) => (enabled ? 'on' : 'off') },
+                { name: 'State', phone: 'main', cell: ({ enabled }) => (enabled ? 'on' : 'off') },
                 {
                   name: 'Health',
+                  phone: 'also',
                   cell: ({ health }) =>
                     health.consecutive_failures > 0 ? (
                       <span class="bad">{health.consecutive_failures} failures in a row</span>
@@ -83,7 +84,7 @@ export function WebhooksPage({ who }: PageProps) {
   )
 }
 
-/** `1 of 3 webhooks fails: https://example.com/hook, 4 times in a row, the last answer 500`. */
+/** `1 of 3 webhooks fails: ` and what is said of it. */
 function sentenceOf(endpoints: readonly Endpoint[]): string {
   if (endpoints.length === 0) return 'Nothing is sent anywhere: there is no webhook'
   const failing = endpoints
@@ -95,9 +96,5 @@ function sentenceOf(endpoints: readonly Endpoint[]): string {
   return `${of}: ${saidOf(worst)}`
 }
 
-/** `https://example.com/hook, 4 times in a row, the last answer 500`. */
-export const saidOf = ({
-  url,
-  health: { consecutive_failures: times, last_status_code: code },
-}: Endpoint): string =>
-  `${url}, ${countOf(times, 'time')} in a row${code === null ? ', without an answer' : `, the last answer ${code}`}`
+/** `https://example.com/hook, 4 times in a row, the last answer 500: the receiver itself failed`. */
+export const saidOf = ({ url, health }: Endpoint): string => `${url}, ${timesFailed(health)}`
