@@ -105,7 +105,7 @@ function saidOfKeys(data: readonly Key[], total: number): string {
   const may =
     all.length === 0
       ? ''
-      : `; ${all.map(({ name, member }) => `“${name}” of ${member?.email ?? 'nobody'}`).join(', ')} may do everything`
+      : `; ${all.map(({ name, member }) => `“${name}” (${member?.email ?? 'anybody'})`).join(', ')} may do everything`
   const unused = working.filter(({ last_used_at }) => last_used_at === null).length
   const never = unused === 0 ? '' : `; ${unused} ${unused === 1 ? 'was' : 'were'} never used`
   const ends = first === undefined ? '' : `; “${first.name}” ends on ${formatDay(dayOfTime(first.at))}`
