@@ -9,7 +9,7 @@ import { useMembers } from '../client/lists.ts'
 import { Chooser } from '../parts/fields.tsx'
 import { Button, type Fields, Form, fieldsOf, Input, type useChanges } from '../parts/form.tsx'
 import type { Column } from '../parts/table.tsx'
-import { NamedLink, severityColumn, UNKNOWN } from '../parts/values.tsx'
+import { NamedLink, Path, severityColumn, UNKNOWN } from '../parts/values.tsx'
 
 type Changes = ReturnType<typeof useChanges>
 
@@ -37,11 +37,7 @@ export function findingColumns(who: PageProps['who'], changes: Changes): readonl
       phone: 'also',
       cell: ({ file, line, project, session_id, turn_number }) => (
         <span class="where">
-          {file !== null && (
-            <code class="path" title={file}>
-              {line === null ? file : `${file}:${line}`}
-            </code>
-          )}{' '}
+          {file !== null && <Path of={line === null ? file : `${file}:${line}`} />}{' '}
           <a href={linkTo('sessions', { turn: turn_number ?? undefined }, session_id)}>
             {turn_number === null
               ? file === null
@@ -74,7 +70,7 @@ export function findingColumns(who: PageProps['who'], changes: Changes): readonl
           <NamedLink to={linkTo('team', {}, member.id)}>{member.email ?? member.id}</NamedLink>
         ),
     },
-    { name: 'Who has it', cell: (finding) => <Assignee id={finding.assignee} /> },
+    { name: 'Who has it', phone: 'also', cell: (finding) => <Assignee id={finding.assignee} /> },
     { name: 'Decision', cell: (finding) => <Decision finding={finding} who={who} changes={changes} /> },
   ]
 }

@@ -13,7 +13,7 @@ import { Saying, useChanges } from '../parts/form.tsx'
 import { List } from '../parts/list.tsx'
 import { Answer, Empty, NoSessions, Ready } from '../parts/show.tsx'
 import { type Column, sortingOf } from '../parts/table.tsx'
-import { ScoreBar, textColumn, timeColumn, wholeColumn } from '../parts/values.tsx'
+import { Path, ScoreBar, textColumn, timeColumn, wholeColumn } from '../parts/values.tsx'
 import { findingColumns } from './finding-columns.tsx'
 import { criticalSaid, foundSaid, sentenceOf, statusSaid } from './security-words.ts'
 
@@ -213,7 +213,7 @@ function Soft({ overview, heatmap }: SoftProps) {
         `${countOf(summary.total_sessions, 'session')} ${summary.total_sessions === 1 ? 'was' : 'were'} looked at; their mean score is ${formatScore(summary.avg_score)} of 100, the lowest ${formatScore(summary.min_score)}. `}
       {files !== undefined &&
         files.files > 0 &&
-        `${countOf(files.files, 'file')} ${files.files === 1 ? 'has' : 'have'} open findings, ${files.files_above_threshold === 0 ? 'none' : formatWhole(files.files_above_threshold)} of them a risk above ${files.threshold}${riskiest === undefined ? '' : `, most ${riskiest.file} (${formatScore(riskiest.risk_score)})`}. `}
+        `What was found several times in a file counts once. ${countOf(files.files, 'file')} ${files.files === 1 ? 'has' : 'have'} open findings, ${files.files_above_threshold === 0 ? 'none' : formatWhole(files.files_above_threshold)} of them a risk above ${files.threshold}${riskiest === undefined ? '' : `, most ${riskiest.file} (${formatScore(riskiest.risk_score)})`}. `}
       {SCORES}
     </>
   )
@@ -224,7 +224,7 @@ const filesColumns = (kept: Record<string, string | undefined>): readonly Column
     name: 'File',
     cell: ({ file, project }) => (
       <a href={linkTo('security', { ...kept, file, project: project ?? NONE })}>
-        <code class="path">{file}</code>
+        <Path of={file} />
       </a>
     ),
   },

@@ -65,6 +65,15 @@ export const NamedLink = ({ to, children }: { to: string; children: ComponentChi
   </a>
 )
 
+/** The path of a file. In a narrow window its lines break behind slashes only. */
+export const Path = ({ of }: { of: string }) => (
+  <code class="path" title={of}>
+    {of.split(/(?<=\/)/).map((part, index) => (
+      <span key={index}>{part}</span>
+    ))}
+  </code>
+)
+
 /** The link from one thing to the list of all. */
 export const Back = ({ to, children }: { to: string; children: string }) => (
   <p>
