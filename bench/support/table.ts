@@ -19,10 +19,8 @@ export function quantile(values: readonly number[], part: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN
 }
 
-const verdictOf = ({ ratio, limit }: Outcome): string => {
-  if (limit === null) return 'not held'
-  return ratio < limit ? 'ok' : 'BEYOND'
-}
+const verdictOf = ({ ratio, limit }: Outcome): string =>
+  limit === null ? 'not held' : ratio < limit ? 'ok' : 'BEYOND'
 
 /** The cases that exceed their limit. */
 export const beyond = (outcomes: readonly Outcome[]): Outcome[] =>
