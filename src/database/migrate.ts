@@ -37,7 +37,7 @@ export async function migrate(sql: Sql, log: Log): Promise<string[]> {
     }
   }
   // one line tells all, also if another process applied some of them at the same time
-  if (applied.length > 0) log.info('schema migrated', { from: applied[0], to: applied.at(-1) })
+  if (applied.length > 0) log.info('schema migrated', { applied: applied.length, to: applied.at(-1) })
   return applied
 }
 
