@@ -56,7 +56,8 @@ export function PersonPage({ id, me = null }: PersonProps) {
     ...{ ...filters, include: 'details', per_page: NEWEST },
   })
   const expertise = useApi<Expertise>(me === null ? '/team/expertise' : undefined)
-  const findings = useApi<Page<ListedFinding>>('/findings', { ...filters, status: 'open', per_page: NEWEST })
+  // what is open is of all days
+  const findings = useApi<Page<ListedFinding>>('/findings', { member: id, status: 'open', per_page: NEWEST })
   const days = wholeDays(DAYS)
   const others = useApi<Breakdown>(me === null ? undefined : '/cost/breakdown', {
     ...{ by: 'member', date_from: days.from, date_to: days.to, compare: 'previous', per_page: 100 },
@@ -157,11 +158,13 @@ export function PersonPage({ id, me = null }: PersonProps) {
         <Show loaded={findings} what="findings">
           {({ data, pagination: { total } }) => (
             <>
-              <h2>{isLookedAt ? countOf(total, 'open finding') : 'Nothing was looked at yet'}</h2>
+              <h2>
+                {isLookedAt || total > 0 ? countOf(total, 'open finding') : 'Nothing was looked at yet'}
+              </h2>
               <Findings findings={data} />
               {total > 0 && (
                 <p>
-                  <a href={linkTo('security', links)}>All findings</a>
+                  <a href={linkTo('security', { member: links.member })}>All findings</a>
                 </p>
               )}
             </>

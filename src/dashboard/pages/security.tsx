@@ -89,7 +89,7 @@ export function SecurityPage({ route: { query }, who }: PageProps) {
                 </Answer>
                 {(findings.value?.pagination.total ?? 0) > 0 && (
                   <details class="soft" open={innerWidth >= WIDE}>
-                    <summary>Which, where, since when, and who has most</summary>
+                    <summary>Which, where, since when, and in whose sessions</summary>
                     {criticalSaid(critical.value)}
                     <Most findings={findings} />
                   </details>

@@ -51,6 +51,7 @@ export function PaidPage({ route: { query }, who }: PageProps) {
     ...{ kind: 'version', date_from: since && weekOf(since), per_page: 100 },
   })
   const models = useApi<Page<Effect>>('/effects', { kind: 'model', per_page: 100 })
+  const judged = loaded.value?.data.filter(({ effect }) => effect !== null).length ?? 0
   return (
     <>
       <Bar filters={[]} usual={USUAL} csv={{ path: '/effects', query: filters, name: 'changes' }} />
@@ -75,7 +76,7 @@ export function PaidPage({ route: { query }, who }: PageProps) {
                   <p class="note">
                     Chance did not decide who changed: work that became harder that very week looks the same.
                     Of a hundred changes without an effect, five would be seen by chance
-                    {data.length > 1 && `: of these ${data.length}, ${(data.length * 0.05).toFixed(1)}`}.
+                    {judged > 1 && `: of the ${judged} that can be judged, ${(judged * 0.05).toFixed(1)}`}.
                   </p>
                 </>
               )}

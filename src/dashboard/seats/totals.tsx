@@ -33,7 +33,7 @@ const GROUPS = [
     name: 'Give back',
     verdict: 'idle',
     word: 'idle',
-    none: 'Every seat was used.',
+    none: 'No seat stood idle.',
     said: ({ total: { paid } }: Found) =>
       `No session of its vendor came in these days; ${formatDollars(paid)} was paid.`,
   },
