@@ -229,7 +229,7 @@ describe('on a terminal', () => {
         lines: [
           'Strict types, since the week of 2026-03-02',
           '',
-          'verdict:     Too few: it needs five of each side',
+          'verdict:     Too few: nobody can be compared with their own past, it needs five',
           'effect:      –',
           'measure:     cost per prompt, own past',
           'weeks:       8 before, 4 after',

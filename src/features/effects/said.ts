@@ -37,6 +37,9 @@ export const sizeOf = (effect: Effect, value: number | null) => saidChange(effec
 /** `21 Dec`. */
 const dayOf = (day: string): string => new Date(day).toUTCString().slice(5, 11).replace(/^0/, '')
 
+/** `only 3`, or `nobody`. */
+const fewOf = (count: number): string => (count === 0 ? 'nobody' : `only ${count}`)
+
 /** The verdict as a sentence. Only what is seen is called a saving. */
 export function saidVerdict(effect: Effect): string {
   const {
@@ -69,15 +72,15 @@ export function saidVerdict(effect: Effect): string {
     case 'unchecked':
       return 'Unchecked: there is too little from before the change'
     case 'too_few':
-      if (evidence === 'assigned') return `Too few: only ${changed} worked with and without it, it needs five`
+      if (evidence === 'assigned') return `Too few: ${fewOf(changed)} worked with and without it, it needs five`
       if (evidence === 'own_past')
         return changed < FEWEST
-          ? `Too few: only ${changed} can be compared with their own past, it needs five`
+          ? `Too few: ${fewOf(changed)} can be compared with their own past, it needs five`
           : 'Too few: fewer than five people worked in these repositories'
       if (changed === 0 && others === 0) return 'Too few: it needs five of each side'
       if (others === 0) return 'Too few: all changed, nobody is left to compare with'
       if (others < FEWEST) return `Too few: only ${others} had not changed, it needs five`
-      if (changed < FEWEST) return `Too few: only ${changed} changed, it needs five`
+      if (changed < FEWEST) return `Too few: ${fewOf(changed)} changed, it needs five`
       return clusters === null || clusters.by === 'member'
         ? 'Too few: the work of one or two decides'
         : `Too few ${clusters.by === 'team' ? 'teams' : 'repositories'}: their people changed together`
