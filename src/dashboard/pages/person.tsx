@@ -56,7 +56,7 @@ export function PersonPage({ id, me = null }: PersonProps) {
     ...{ ...filters, include: 'details', per_page: NEWEST },
   })
   const expertise = useApi<Expertise>(me === null ? '/team/expertise' : undefined)
-  // what is open is of all days
+  // findings are open whatever the day
   const findings = useApi<Page<ListedFinding>>('/findings', { member: id, status: 'open', per_page: NEWEST })
   const days = wholeDays(DAYS)
   const others = useApi<Breakdown>(me === null ? undefined : '/cost/breakdown', {

@@ -37,7 +37,7 @@ export const sizeOf = (effect: Effect, value: number | null) => saidChange(effec
 /** `21 Dec`. */
 const dayOf = (day: string): string => new Date(day).toUTCString().slice(5, 11).replace(/^0/, '')
 
-/** `only 3`, or `nobody`. */
+/** A number of people as `only 3`, or `nobody`. */
 const fewOf = (count: number): string => (count === 0 ? 'nobody' : `only ${count}`)
 
 /** The verdict as a sentence. Only what is seen is called a saving. */
@@ -72,7 +72,8 @@ export function saidVerdict(effect: Effect): string {
     case 'unchecked':
       return 'Unchecked: there is too little from before the change'
     case 'too_few':
-      if (evidence === 'assigned') return `Too few: ${fewOf(changed)} worked with and without it, it needs five`
+      if (evidence === 'assigned')
+        return `Too few: ${fewOf(changed)} worked with and without it, it needs five`
       if (evidence === 'own_past')
         return changed < FEWEST
           ? `Too few: ${fewOf(changed)} can be compared with their own past, it needs five`
