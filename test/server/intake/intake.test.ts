@@ -15,13 +15,17 @@ const database = await testsDatabase()
 const heavy = await newOrg(database.sql)
 const light = await newOrg(database.sql)
 
-const intakeOf = (limits?: { maxProcessorMs?: number }): Intake =>
+/** `inWork` is called when the work on a request has begun, which nothing has been written of. */
+const intakeOf = (limits?: { maxProcessorMs?: number }, inWork = () => {}): Intake =>
   createIntake(
     {
       sql: database.sql,
       now: () => new Date(),
       storeContent: false,
-      pricer: async () => ({ cost: () => undefined, divided: () => undefined }),
+      pricer: async () => {
+        inWork()
+        return { cost: () => undefined, divided: () => undefined }
+      },
     },
     limits,
   )
@@ -63,9 +67,6 @@ const storedOf = async ({ orgId }: Org, id: string) => {
 /** Some seconds of work: 20 MB of plain words. */
 const many = (name: string) =>
   Array.from({ length: 5_000 }, (_, index) => session(`${name}${index}`, 'word '.repeat(800)))
-
-/** A small request is done while a large one, which came first, is in work. */
-const isInWork = (intake: Intake, name: string) => submit(intake, light, [session(name)])
 
 test('a large request leaves turns for another organization', async () => {
   const intake = intakeOf(PLENTY)
@@ -174,13 +175,10 @@ test.each([
 })
 
 test('a client that leaves stops its work', async () => {
-  const intake = intakeOf(PLENTY)
   const client = new AbortController()
+  const intake = intakeOf(PLENTY, () => client.abort())
   const left = submit(intake, heavy, many('left'), client.signal)
-  const caught = left.catch((error: unknown) => error)
-  await isInWork(intake, 'beside_left')
-  client.abort()
-  expect(await caught).toMatchObject({ message: expect.stringContaining('The client went away') })
+  await expect(left).rejects.toThrow('The client went away')
   expect(await submit(intake, heavy, [session('stays')])).toMatchObject({ created: 1 })
   expect(await storedOf(heavy, 'left0')).toBe(0)
   await expect(submit(intake, heavy, [session('gone')], client.signal)).rejects.toThrow(
@@ -189,12 +187,12 @@ test('a client that leaves stops its work', async () => {
 })
 
 test('a stop refuses what is not written yet', async () => {
-  const intake = intakeOf(PLENTY)
-  const refused = submit(intake, heavy, many('stop'))
-  const caught = refused.catch((error: unknown) => error)
-  await isInWork(intake, 'beside_stop')
-  await intake.stop()
-  expect(await caught).toMatchObject({ code: 'BUSY' })
+  let stopped: Promise<void> | undefined
+  const intake = intakeOf(PLENTY, () => {
+    stopped = intake.stop()
+  })
+  await expect(submit(intake, heavy, many('stop'))).rejects.toMatchObject({ code: 'BUSY' })
+  await stopped
   await expect(submit(intake, light, [session('late')])).rejects.toMatchObject({ code: 'BUSY' })
   expect(await storedOf(heavy, 'stop0')).toBe(0)
 })
