@@ -11,7 +11,7 @@ import { FACETS, fieldOf } from '../frame/filter-fields.ts'
 
 /** Colours of the style sheet for names; `--s6` is that of the rest. */
 const COLORS = [0, 1, 2, 3, 4, 5, 7, 8]
-/** The server has an order of these. */
+/** The keys of which the API lists values in the order of their first appearance. */
 const ORDERED: readonly string[] = ['project', 'member', 'team', 'model', 'agent', 'branch']
 
 /**

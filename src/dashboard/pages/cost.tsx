@@ -249,7 +249,7 @@ function hiddenOf(
   const shown = new Set(series.map(({ key }) => key))
   const others = known?.data.filter(({ key }) => !shown.has(key)) ?? []
   const most = others
-    // others of whom the reader sees no more are no key
+    // the row of all others, whose figures the reader may not see apart, is no key
     .filter(({ key }) => key !== OTHERS)
     .reduce<BreakdownItem | undefined>((a, b) => (a !== undefined && a.cost >= b.cost ? a : b), undefined)
   const sumOf = (of: typeof series) =>

@@ -1,15 +1,13 @@
+import { MIN_UNITS } from '../../analysis/effects/report.ts'
 import type { Effect } from './model.ts'
 
 /** Changes whose figure excludes that nothing changed. */
 export const isFound = ({ verdict }: Pick<Effect, 'verdict'>): boolean =>
   verdict === 'seen' || verdict === 'moved'
 
-/** A side needs as many. */
-const FEWEST = 5
-
 /** Whether too few changed or did not, and time will not help: others become fewer with each that changes. */
 export const isTooFew = ({ verdict, evidence, others }: Effect): boolean =>
-  verdict === 'too_few' || (verdict === 'too_early' && evidence === 'compared' && others < FEWEST)
+  verdict === 'too_few' || (verdict === 'too_early' && evidence === 'compared' && others < MIN_UNITS)
 
 const IS_SHARE: Readonly<Record<Effect['measure'], boolean>> = {
   ...{ cost_per_prompt: true, cost_per_call: true, failed_tool_share: true, quality: false },
@@ -75,13 +73,13 @@ export function saidVerdict(effect: Effect): string {
       if (evidence === 'assigned')
         return `Too few: ${fewOf(changed)} worked with and without it, it needs five`
       if (evidence === 'own_past')
-        return changed < FEWEST
+        return changed < MIN_UNITS
           ? `Too few: ${fewOf(changed)} can be compared with their own past, it needs five`
           : 'Too few: fewer than five people worked in these repositories'
       if (changed === 0 && others === 0) return 'Too few: it needs five of each side'
       if (others === 0) return 'Too few: all changed, nobody is left to compare with'
-      if (others < FEWEST) return `Too few: only ${others} had not changed, it needs five`
-      if (changed < FEWEST) return `Too few: ${fewOf(changed)} changed, it needs five`
+      if (others < MIN_UNITS) return `Too few: only ${others} had not changed, it needs five`
+      if (changed < MIN_UNITS) return `Too few: ${fewOf(changed)} changed, it needs five`
       return clusters === null || clusters.by === 'member'
         ? 'Too few: the work of one or two decides'
         : `Too few ${clusters.by === 'team' ? 'teams' : 'repositories'}: their people changed together`

@@ -35,7 +35,7 @@ const noWork = (): Sums => ({
 })
 
 const KINDS = PRICED_KINDS.length
-/** The place of the first kind's tokens. */
+/** The index of the tokens of the first kind in the sums of `used`. */
 const FIRST = 3
 
 /** Adds in place: a breakdown by branch may have ten thousand rows. */

@@ -1,5 +1,5 @@
 // Threads of Amp: one JSON document each, `threads/T-….json`. Usage is in messages, in a ledger of the thread, or in both.
-// What sub-agents used is in no file.
+// No file has the usage of sub-agents.
 
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
