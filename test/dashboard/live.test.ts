@@ -124,6 +124,8 @@ describe.skipIf(program === null)('a page', () => {
     await page.type('out')
     await page.press('Enter')
     await page.until(`location.hash.includes('project=checkout')`)
+    // the page shows the filter before the reader goes back
+    await page.until(`document.querySelector('.chips')?.innerText.includes('checkout')`)
     await page.evaluate('history.back()')
     await page.until(`${field}.value === ''`)
     expect(page.problems).toEqual([])
