@@ -2,7 +2,6 @@
 
 import type { TObject, TSchema } from '@sinclair/typebox'
 import { grants, type Need, scopesFor } from '../accounts/keys/rights.ts'
-import type { Scope } from '../accounts/keys/scopes.ts'
 import type { Access } from '../accounts/people/callers.ts'
 import type { VisibleMember } from '../accounts/people/visibility-queries.ts'
 import { ApiError } from '../base/errors.ts'
@@ -43,11 +42,8 @@ export function refuseUnlessGranted(
 ): void {
   const isDeveloper = need === 'admin or developer' && person?.role === 'developer'
   if (!isDeveloper && !grants(scopes, need)) {
-    const missing = scopesFor(need)
-    const names =
-      missing[0] === need || need === 'cost:read and risk:read'
-        ? need
-        : missing.join(', ').replace(/, (?=[^,]*$)/, ' or ')
+    const [first = '', ...others] = scopesFor(need).map((scopes) => scopes.join(' and '))
+    const names = first === need ? need : [first, ...others].join(', ').replace(/, (?=[^,]*$)/, ' or ')
     throw new ApiError('FORBIDDEN', `This needs an API key with the scope ${names}`)
   }
   if (need === 'webhooks' && plan === 'cloud_pro')
@@ -91,17 +87,13 @@ export function describeNeed(need: Need, { detail = {}, csv, ignores }: Declared
       ? ''
       : ' With `Accept: text/csv` the page is sent as CSV, and with `per_page=all` the whole list.'
   const fixed = ignores === undefined ? '' : ' Fields of the object that cannot be changed are ignored.'
-  const scopes = securityOf(need).map(({ apiKey }) => apiKey.map((one) => `\`${one}\``).join(' and '))
-  const noun = scopes.some((one) => one.includes(' and ')) ? 'scopes' : 'scope'
+  const alternatives = scopesFor(need)
+  const scopes = alternatives.map((all) => all.map((one) => `\`${one}\``).join(' and '))
+  const noun = alternatives.some((all) => all.length > 1) ? 'scopes' : 'scope'
   const ofPerson = need === 'admin or developer' ? ', or a developer who signed in' : ''
   const ofPlan = need !== 'webhooks' ? '' : ', and the plan `cloud_team` or `cloud_enterprise`'
   return `${meaning}${asCsv}${fixed}\n\nNeeds the ${noun} ${scopes.join(' or ')}${ofPerson}${ofPlan}.`
 }
 
-/** Alternatives: a key needs all scopes of one of these lists; for any key the list is empty. */
-export function securityOf(need: Need): { apiKey: Scope[] }[] {
-  if (need === 'any key') return [{ apiKey: [] }]
-  if (need === 'cost:read and risk:read')
-    return [{ apiKey: ['cost:read', 'risk:read'] }, { apiKey: ['read'] }]
-  return scopesFor(need).map((one) => ({ apiKey: [one] }))
-}
+/** Alternatives: a key needs all scopes of one of these lists. */
+export const securityOf = (need: Need) => scopesFor(need).map((scopes) => ({ apiKey: [...scopes] }))

@@ -4,29 +4,29 @@ import type { Role } from '../../analysis/records/member.ts'
 import { SCOPE_TABLE, SCOPES, type Scope } from './scopes.ts'
 
 /**
- * Needs of routes beside a scope, and the scopes of which a key then needs one. `some write`: any scope that writes
- * records, since the records say which; `admin or developer`: also a developer who signed in; `cost:read and risk:read`: both.
+ * Needs of routes beside a scope: of a key all scopes of one of these lists. `some write`: any scope that writes records,
+ * since the records say which; `admin or developer`: also a developer who signed in.
  */
 const NEEDS = {
-  'any key': [],
-  'some write': ['write', ...SCOPES.filter((scope) => scope.endsWith(':write')), 'admin'],
-  'admin or read': ['admin', 'read'],
-  'admin or cost:read': ['admin', 'cost:read', 'read'],
-  'admin or security:read': ['admin', 'security:read', 'read'],
-  'admin or developer': ['admin'],
-  'sessions:write or cost:read': ['sessions:write', 'write', 'cost:read', 'read'],
-  'cost:read and risk:read': ['cost:read', 'risk:read'],
-} satisfies Record<string, readonly Scope[]>
+  'any key': [[]],
+  'some write': [['write'], ...SCOPES.flatMap((one) => (one.endsWith(':write') ? [[one]] : [])), ['admin']],
+  'admin or read': [['admin'], ['read']],
+  'admin or cost:read': [['admin'], ['cost:read'], ['read']],
+  'admin or security:read': [['admin'], ['security:read'], ['read']],
+  'admin or developer': [['admin']],
+  'sessions:write or cost:read': [['sessions:write'], ['write'], ['cost:read'], ['read']],
+  'cost:read and risk:read': [['cost:read', 'risk:read'], ['read']],
+} satisfies Record<string, Scope[][]>
 
 export type Need = Scope | keyof typeof NEEDS
 
 const isNeed = (need: Need): need is keyof typeof NEEDS => need in NEEDS
 
-/** The scopes of which a key needs one for `need`; none for `any key`. */
-export function scopesFor(need: Need): readonly Scope[] {
+/** Lists of scopes: `need` needs all of one of them. */
+export function scopesFor(need: Need): readonly (readonly Scope[])[] {
   if (isNeed(need)) return NEEDS[need]
   const within = SCOPE_TABLE.find(({ name }) => name === need)?.within
-  return within === undefined ? [need] : [need, within]
+  return within === undefined ? [[need]] : [[need], [within]]
 }
 
 /** An API key without its secret, as the command line shows it. Times are UTC with milliseconds. */
@@ -49,10 +49,8 @@ export function contains(held: readonly Scope[], scope: Scope): boolean {
   return grants(held, scope)
 }
 
-export function grants(held: readonly Scope[], need: Need): boolean {
-  if (need === 'cost:read and risk:read') return grants(held, 'cost:read') && grants(held, 'risk:read')
-  return need === 'any key' || scopesFor(need).some((scope) => held.includes(scope))
-}
+export const grants = (held: readonly Scope[], need: Need): boolean =>
+  scopesFor(need).some((scopes) => scopes.every((scope) => held.includes(scope)))
 
 const ofDevelopers = SCOPE_TABLE.filter(({ developers }) => developers !== undefined)
 
