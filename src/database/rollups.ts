@@ -132,8 +132,8 @@ export async function addDifference(
   { before, after, isLarge = false }: Counted,
 ): Promise<void> {
   const { name, key, prefix = [], sums, ranges = [] } = changed
-  const list = (columns: readonly string[], textOf: (column: string) => string, separator = ', ') =>
-    tx.unsafe(columns.map(textOf).join(separator))
+  const list = (columns: readonly string[], columnText: (column: string) => string, separator = ', ') =>
+    tx.unsafe(columns.map(columnText).join(separator))
   const keys = list(key, (column) => column)
   const values = list(valuesOf(changed, key), (column) => column)
   const insert = (rows: Fragment) => tx`
@@ -261,11 +261,11 @@ export async function moveRows(
   renamings: readonly Renaming[],
 ): Promise<void> {
   const rest = moved.columns.filter((each) => each !== column)
-  const textOf = (each: string) => (moved.key.includes(each) ? `f.${each}` : aggregated(moved, each, 'f'))
+  const columnText = (each: string) => (moved.key.includes(each) ? `f.${each}` : aggregated(moved, each, 'f'))
   const given = unnest(tx, renamings, { old: ['text', ({ from }) => from], new: ['text', ({ to }) => to] })
   await tx`
     insert into ${tx(moved.name)} as t (org_id, ${tx(column)}, ${tx.unsafe(rest.join(', '))})
-    select ${orgId}, n.new, ${tx.unsafe(rest.map(textOf).join(', '))}
+    select ${orgId}, n.new, ${tx.unsafe(rest.map(columnText).join(', '))}
     from ${tx(moved.name)} f
     join ${given} on n.old = f.${tx(column)}
     where f.org_id = ${orgId}

@@ -136,7 +136,7 @@ function hooksOf(route: Declared, { need, before }: Callers, deps: ApiDeps) {
     refuseUnlessGranted(access, need, route)
     return access
   }
-  const columnsOf = (query: unknown) =>
+  const columnsFor = (query: unknown) =>
     typeof csv?.columns === 'function' ? csv.columns(query) : (csv?.columns ?? {})
 
   /** Answers from memory, or by what the handler reads. */
@@ -149,7 +149,7 @@ function hooksOf(route: Declared, { need, before }: Callers, deps: ApiDeps) {
           const rows = (from: Sql) => csv.all(from, orgId, query, { ...seen, zone }, loaded)
           return await wholeLists.send(request, {
             orgId,
-            columns: columnsOf(query),
+            columns: columnsFor(query),
             itemOf: csv.itemOf,
             rows,
           })
@@ -162,7 +162,7 @@ function hooksOf(route: Declared, { need, before }: Callers, deps: ApiDeps) {
         const more = { ...further, hidesMembers: seen.hidesMembers || undefined, onlyMember: member }
         const json = { key: cacheKeyOf(operationId, params, query, more), variesByAccept: csv !== undefined }
         const isCsv = csv !== undefined && prefersCsv(request.headers.get('accept'))
-        const source = isCsv ? csvSource(json, columnsOf(query)) : json
+        const source = isCsv ? csvSource(json, columnsFor(query)) : json
         return await cache.respond(orgId, source, () => read(reader, zone))
       })
 

@@ -113,7 +113,7 @@ export const ErrorBody = Type.Object(
 export type ErrorBody = Static<typeof ErrorBody>
 
 /** The schema of a response that the handler has as text. */
-export const textOf = (schema: TSchema): TUnsafe<JsonText> => schema as unknown as TUnsafe<JsonText>
+export const sentAsText = (schema: TSchema): TUnsafe<JsonText> => schema as unknown as TUnsafe<JsonText>
 
 /** The position of a page in its list. */
 export const Pagination = Type.Object(

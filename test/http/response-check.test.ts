@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { JsonText } from '../../src/base/json-text.ts'
-import { textOf } from '../../src/http/query.ts'
+import { sentAsText } from '../../src/http/query.ts'
 import { newOrg } from '../support/api.ts'
 import { testsDatabase } from '../support/postgres.ts'
 import { smallApp } from './small-app.ts'
@@ -23,10 +23,10 @@ const countingApp = (count: unknown, checkResponses: boolean) =>
           ...{ scope: 'read', response: Count, detail: described('count') },
         })
         .get('/text', () => new JsonText(JSON.stringify({ count })), {
-          ...{ scope: 'read', response: textOf(Count), detail: described('text') },
+          ...{ scope: 'read', response: sentAsText(Count), detail: described('text') },
         })
         .get('/kept', () => new JsonText(JSON.stringify({ count })), {
-          ...{ scope: 'read', response: textOf(Count), cached: true, detail: described('kept') },
+          ...{ scope: 'read', response: sentAsText(Count), cached: true, detail: described('kept') },
         })
         .post('/count', ({ status }) => status(201, { count } as never), {
           ...{

@@ -8,7 +8,7 @@ type Place = Pick<Config, 'publicUrl'>
 const isHttps = ({ publicUrl }: Place): boolean => publicUrl?.startsWith('https:') === true
 
 /** A name with this prefix is accepted by browsers over https only, for this host alone and all of its paths. */
-const nameOf = (place: Place, name: string): string => (isHttps(place) ? `__Host-${name}` : name)
+const cookieName = (place: Place, name: string): string => (isHttps(place) ? `__Host-${name}` : name)
 const SESSION = 'ca_session'
 const FLOW = 'ca_oidc'
 
@@ -16,7 +16,7 @@ const FLOW = 'ca_oidc'
 const FLOW_S = 600
 
 const formOf = (place: Place, name: string, value: string): RegExp =>
-  new RegExp(`(?:^|;)\\s*${nameOf(place, name)}=(${value})\\s*(?:;|$)`)
+  new RegExp(`(?:^|;)\\s*${cookieName(place, name)}=(${value})\\s*(?:;|$)`)
 const cookieValue = (request: Request, form: RegExp): string | undefined =>
   form.exec(request.headers.get('cookie') ?? '')?.[1]
 
@@ -33,7 +33,7 @@ export const sessionCookie = (place: Place, token?: string): string =>
 function setCookie(place: Place, name: string, value: string | undefined, maxAgeS: number): string {
   const secure = isHttps(place) ? '; Secure' : ''
   const cookie = value === undefined ? '=; Max-Age=0' : `=${value}; Max-Age=${maxAgeS}`
-  return `${nameOf(place, name)}${cookie}; Path=/; HttpOnly; SameSite=Lax${secure}`
+  return `${cookieName(place, name)}${cookie}; Path=/; HttpOnly; SameSite=Lax${secure}`
 }
 
 /** A browser keeps this from the way to the identity provider until the way back. */

@@ -89,10 +89,10 @@ export function noticeUsed(used: readonly Used[], starts: ReadonlyMap<string, nu
   const values = [...Map.groupBy(used, ({ trait, value }) => `${trait}\n${value}`).values()]
   const isVersion = ([row]: readonly Used[]) => row?.trait === 'version'
   for (const rows of values) if (!isVersion(rows)) take(rows, new Map())
-  const nameOf = ([row]: readonly Used[]) => row?.value ?? ''
-  for (const versions of Map.groupBy(values.filter(isVersion), (rows) => agentOf(nameOf(rows))).values()) {
+  const usedValue = ([row]: readonly Used[]) => row?.value ?? ''
+  for (const versions of Map.groupBy(values.filter(isVersion), (rows) => agentOf(usedValue(rows))).values()) {
     // who has a later version has changed, too: the newest comes first
-    versions.sort((a, b) => compareVersions(versionOf(nameOf(b)), versionOf(nameOf(a))))
+    versions.sort((a, b) => compareVersions(versionOf(usedValue(b)), versionOf(usedValue(a))))
     const spans: Spans = new Map()
     for (const rows of versions) take(rows, spans)
   }

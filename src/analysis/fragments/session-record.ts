@@ -17,7 +17,7 @@ import { firstIndex } from '../scoring/sorted.ts'
 import { securityMetadataOf } from './findings.ts'
 import { classificationOf, issuesOf, observationsOf, type SessionEvent, summaryOf } from './observations.ts'
 import { originOf, withEachCallOnce } from './telemetry.ts'
-import { MAX_TURNS, type PricedTurns, priceTurns, tokensOf } from './turn-prices.ts'
+import { MAX_TURNS, type PricedTurns, priceTurns, tokensByKind } from './turn-prices.ts'
 
 /** A record has these fields beside its parts. */
 export interface RecordHead {
@@ -180,11 +180,11 @@ function turnRecordsOf(
     return {
       turn_number: index + 1,
       role,
-      model: nameOf(model),
+      model: modelName(model),
       ...(tier === undefined ? {} : { tier }),
       ...notesOf(turn),
       started_at: at ?? from,
-      tokens: tokens === null ? null : tokensOf(tokens),
+      tokens: tokens === null ? null : tokensByKind(tokens),
       cost: cost === undefined ? null : Math.min(MAX_COST, dollarsOf(cost)),
       tool_calls: (calls.get(id) ?? [])
         .slice(0, MAX_CALLS)
@@ -196,7 +196,7 @@ function turnRecordsOf(
     records.push({
       turn_number: records.length + 1,
       role,
-      model: nameOf(model),
+      model: modelName(model),
       started_at: turns.at(-1)?.at ?? to,
       tokens,
       cost: cost === null ? null : Math.min(MAX_COST, dollarsOf(cost)),
@@ -272,11 +272,11 @@ function numberAt(
 const MAX_MODELS = 100
 const MAX_NAME = 200
 
-const nameOf = (model: string | null | undefined): string | null =>
+const modelName = (model: string | null | undefined): string | null =>
   model == null ? null : cut(model, MAX_NAME)
 
 const modelsOf = (turns: readonly { model: string | null }[]): string[] =>
-  [...new Set(turns.flatMap(({ model }) => nameOf(model) ?? []))].slice(0, MAX_MODELS)
+  [...new Set(turns.flatMap(({ model }) => modelName(model) ?? []))].slice(0, MAX_MODELS)
 
 /** The model of most turns; without any, the first that a total is of. */
 function mainModelOf(turns: readonly TurnFragment[], { runs, whole }: SessionFragments): string | null {
@@ -284,5 +284,5 @@ function mainModelOf(turns: readonly TurnFragment[], { runs, whole }: SessionFra
   for (const { model } of turns) if (model !== null) uses.set(model, (uses.get(model) ?? 0) + 1)
   const most = [...uses].sort(([, a], [, b]) => b - a)[0]?.[0]
   const stated = [...runs.flatMap(({ totals }) => totals), ...(whole ?? [])]
-  return nameOf(most ?? stated.find(({ model }) => model !== null)?.model)
+  return modelName(most ?? stated.find(({ model }) => model !== null)?.model)
 }

@@ -16,12 +16,12 @@ const add = (a: Counts, b: Counts): Counts => a.map((count, index) => count + (b
 export const sumOf = ([input, output, cacheRead, cacheCreation]: Counts): number =>
   input + output + cacheRead + cacheCreation
 const costOf = (totals: Totals): bigint => totals.reduce((sum, { cost }) => sum + BigInt(cost ?? 0), 0n)
-const tokensOf = (totals: Totals): number => totals.reduce((sum, { tokens }) => sum + sumOf(tokens), 0)
+const tokenSum = (totals: Totals): number => totals.reduce((sum, { tokens }) => sum + sumOf(tokens), 0)
 
 /** The totals with more tokens, then of the higher cost; null when both are. */
 export function largerTotals(a: Totals | null, b: Totals | null): Totals | null {
   if (a === null || b === null) return a ?? b
-  if (tokensOf(a) !== tokensOf(b)) return tokensOf(a) > tokensOf(b) ? a : b
+  if (tokenSum(a) !== tokenSum(b)) return tokenSum(a) > tokenSum(b) ? a : b
   if (costOf(a) !== costOf(b)) return costOf(a) > costOf(b) ? a : b
   return compareText(JSON.stringify(a), JSON.stringify(b)) <= 0 ? a : b
 }

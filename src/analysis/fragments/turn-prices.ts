@@ -113,7 +113,7 @@ export function priceTurns(
     rest.push(summedTurn('unattributed', { model, tokens }, cost ?? null))
   }
   for (const { turn, tokens } of unpricedCalls) noteUnpriced(turn, tokens)
-  const all = [...calls.map(({ tokens }) => tokensOf(tokens)), ...rest.map(({ tokens }) => tokens)]
+  const all = [...calls.map(({ tokens }) => tokensByKind(tokens)), ...rest.map(({ tokens }) => tokens)]
   const sum = (kind: keyof Tokens) => all.reduce((known, tokens) => known + (tokens[kind] ?? 0), 0)
   const total = sumOfCosts([...calls, ...rest])
   const isStated = stated.length > 0 && stated.every(({ cost }) => cost !== null)
@@ -128,7 +128,7 @@ export function priceTurns(
         .map((each) => summedTurn('assistant', each, each.cost === null ? null : BigInt(each.cost))),
       ...rest,
     ],
-    tokens: tokensOf([
+    tokens: tokensByKind([
       ...([sum('input'), sum('output'), sum('cache_read'), sum('cache_creation')] as const),
       sum('cache_creation_1h'),
     ]),
@@ -181,7 +181,7 @@ function divide(cost: bigint, calls: readonly PricedCall[]): void {
 
 const MICRO = 1_000_000n
 
-export const tokensOf = ([input, output, cache_read, cache_creation, hour]: Counts): Tokens =>
+export const tokensByKind = ([input, output, cache_read, cache_creation, hour]: Counts): Tokens =>
   allTokens({ input, output, cache_read, cache_creation, cache_creation_1h: Math.min(hour, cache_creation) })
 
 const sumOfCosts = (items: readonly { cost: bigint | null }[]): bigint =>
@@ -202,7 +202,7 @@ const summedTurn = (
   role: SummedTurn['role'],
   { model, tokens }: Pick<ModelTotal, 'model' | 'tokens'>,
   cost: bigint | null,
-): SummedTurn => ({ role, model, tokens: tokensOf(tokens), cost })
+): SummedTurn => ({ role, model, tokens: tokensByKind(tokens), cost })
 
 /** Undefined when tokens were used and the model has no known price in its tier. */
 function priceOf(

@@ -27,10 +27,10 @@ const MAX_COST_USD = 1e6
 /** The notes of a call; the version is that of the program that sends the record. */
 export function notesIn({ attributes, resource }: TelemetryRecord): CallNotes {
   const { version, ...names } = NOTES
-  const noted = Object.entries(names).map(([note, of]) => [note, textOf(attributes, of)])
+  const noted = Object.entries(names).map(([note, of]) => [note, firstText(attributes, of)])
   return notesFrom({
     ...Object.fromEntries(noted),
-    version: textOf(attributes, version) ?? textOf(resource, version),
+    version: firstText(attributes, version) ?? firstText(resource, version),
   })
 }
 
@@ -56,9 +56,9 @@ export function usage(attributes: Attributes, convention: Convention, notes: Cal
   if ((input ?? 0) < 0) problems.push(`${numberedIn(attributes, convention.input)?.[0]}`)
   if (hourTokens > (cacheCreation ?? 0)) problems.push('cache_creation_1h_tokens')
   if (problems.length > 0) return { refused: `usage with an impossible ${problems[0]}` }
-  const model = textOf(attributes, NAMES.model)
-  const request = textOf(attributes, convention.id)
-  const tier = tierOf(...[NAMES.speed, NAMES.tier, NAMES.place].map((names) => textOf(attributes, names)))
+  const model = firstText(attributes, NAMES.model)
+  const request = firstText(attributes, convention.id)
+  const tier = tierOf(...[NAMES.speed, NAMES.tier, NAMES.place].map((names) => firstText(attributes, names)))
   // without an id, the call is told by its place and its counts
   const key = request ?? `${placeOf(attributes)} ${model} ${whole} ${output} ${cacheRead}`
   const lacks = [input, output, cacheRead, cacheCreation].flatMap((count, kind) =>
@@ -95,8 +95,8 @@ const isCount = (value: number): boolean => Number.isInteger(value) && value >= 
 
 export function tool(attributes: Attributes, isError: boolean): Fact {
   const success = String(attributes.get('success'))
-  const name = textOf(attributes, NAMES.tool)
-  const id = textOf(attributes, NAMES.toolCall)
+  const name = firstText(attributes, NAMES.tool)
+  const id = firstText(attributes, NAMES.toolCall)
   const stated = success === 'true' ? true : success === 'false' ? false : null
   // a log without a result says nothing of it; a span that did not fail succeeded
   const ok = isError ? false : (stated ?? (attributes.has('span.id') ? true : null))
@@ -104,14 +104,14 @@ export function tool(attributes: Attributes, isError: boolean): Fact {
 }
 
 export const prompt = (attributes: Attributes): Fact => ({
-  turn: newTurn(`prompt ${textOf(attributes, NAMES.prompt) ?? placeOf(attributes)}`, 'user'),
+  turn: newTurn(`prompt ${firstText(attributes, NAMES.prompt) ?? placeOf(attributes)}`, 'user'),
 })
 
 /** A span's id, else the time of an event: the decoders give each record one of both. */
-const placeOf = (attributes: Attributes): string => textOf(attributes, ['span.id', ...NAMES.time]) ?? ''
+const placeOf = (attributes: Attributes): string => firstText(attributes, ['span.id', ...NAMES.time]) ?? ''
 
 /** The first of these attributes that is a text with characters. */
-export function textOf(attributes: Attributes, names: readonly string[]): string | null {
+export function firstText(attributes: Attributes, names: readonly string[]): string | null {
   for (const name of names) {
     const value = attributes.get(name)
     if (typeof value === 'string' && value !== '') return value

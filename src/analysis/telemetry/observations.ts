@@ -1,5 +1,5 @@
 import { CONVENTIONS, GEN_AI, NAMES } from './conventions.ts'
-import { type Fact, hasCounts, notesIn, prompt, type Refusal, textOf, tool, usage } from './facts.ts'
+import { type Fact, firstText, hasCounts, notesIn, prompt, type Refusal, tool, usage } from './facts.ts'
 import type { TelemetryRecord } from './model.ts'
 
 // Reads what a record says of a session, by the conventions of each agent (docs/sync.md).
@@ -31,12 +31,12 @@ const AGENTS: readonly (readonly [prefix: RegExp, agent: string])[] = [
 /** Reads a record; undefined for one that is not about a session. */
 export function observe(record: TelemetryRecord): Observation | Refusal | undefined {
   const { attributes, resource, at } = record
-  const service = textOf(resource, NAMES.service) ?? ''
+  const service = firstText(resource, NAMES.service) ?? ''
   const agent =
     AGENTS.find(([prefix]) => prefix.test(record.name))?.[1] ??
     AGENTS.find(([prefix]) => prefix.test(service))?.[1] ??
     service.slice(0, MAX_AGENT)
-  const session = textOf(attributes, NAMES.session)
+  const session = firstText(attributes, NAMES.session)
   const fact = factOf(record, agent)
   const isUsage = fact !== undefined && ('refused' in fact || fact.turn?.role === 'assistant')
   if (session === null || !SESSION_ID.test(session) || agent === '')
@@ -44,8 +44,8 @@ export function observe(record: TelemetryRecord): Observation | Refusal | undefi
   if (fact !== undefined && 'refused' in fact) return fact
   // other programs have sessions too, and agents give spans of their inner parts ids of their own
   if (fact === undefined || (record.signal === 'traces' && !fact.turn && !fact.call)) return undefined
-  const project = textOf(resource, NAMES.project)
-  const email = textOf(attributes, NAMES.email) ?? textOf(resource, NAMES.email)
+  const project = firstText(resource, NAMES.project)
+  const email = firstText(attributes, NAMES.email) ?? firstText(resource, NAMES.email)
   return { ...fact, agent, session, at, email, project }
 }
 
@@ -54,7 +54,7 @@ function factOf(record: TelemetryRecord, agent: string): Fact | Refusal | undefi
   const { attributes, value, isError } = record
   const ofAgent = Object.hasOwn(CONVENTIONS, agent) ? CONVENTIONS[agent] : undefined
   const convention = ofAgent ?? GEN_AI
-  const name = ofAgent === undefined ? String(attributes.get('gen_ai.operation.name')) : nameOf(record)
+  const name = ofAgent === undefined ? String(attributes.get('gen_ai.operation.name')) : eventName(record)
   const { tool: tools, prompt: asked, call, counted } = convention.records
   if (tools.includes(name)) return tool(attributes, isError)
   if (name === asked) return prompt(attributes)
@@ -67,7 +67,7 @@ function factOf(record: TelemetryRecord, agent: string): Fact | Refusal | undefi
 }
 
 /** The name with the kind of Codex's event; without the prefix of Claude Code, which some of its versions leave out. */
-function nameOf({ name, attributes }: TelemetryRecord): string {
+function eventName({ name, attributes }: TelemetryRecord): string {
   if (name === 'codex.sse_event') return `${name} ${attributes.get('event.kind')}`
   return name.replace(/^claude_code\./, '')
 }

@@ -78,14 +78,14 @@ export function createRegistry() {
       const reading = Promise.try(read).catch(() => undefined)
       const state = await withTimeout(reading, READ_LIMIT_MS, undefined)
       if (state === undefined) return ''
-      const textOf = ([name, { of, ...meaning }]: [string, Gauge<State>]): string => {
+      const gaugeText = ([name, { of, ...meaning }]: [string, Gauge<State>]): string => {
         const description = { name, ...meaning }
         const value = of(state) ?? []
         const samples: readonly Sample[] = typeof value === 'number' ? [{ value }] : value
         const lines = samples.map((one) => line(description, one.labels, one.value))
         return lines.length === 0 ? '' : head(type, description) + lines.join('')
       }
-      return Object.entries(gauges).map(textOf).join('')
+      return Object.entries(gauges).map(gaugeText).join('')
     })
 
   return {

@@ -32,11 +32,11 @@ export function addBudget(program: CliCommand): void {
 
 async function show(context: Context, { org }: { org: string }): Promise<void> {
   const budgets = await withOrganization(context, org, listBudgets)
-  const rows = budgets.map((budget) => ({ ...budget, of: nameOf(budget) ?? 'the organization' }))
+  const rows = budgets.map((budget) => ({ ...budget, of: scopeName(budget) ?? 'the organization' }))
   await printResult(context.json, budgets, table(rows, ['month', 'limit', 'currency', 'of'], 'no budget'))
 }
 
-function nameOf({ project, member, team }: NamedScope): string | undefined {
+function scopeName({ project, member, team }: NamedScope): string | undefined {
   if (project != null) return `project ${project}`
   if (member != null) return `member ${member}`
   return team ? `team ${team}` : undefined
@@ -68,6 +68,6 @@ async function set(context: Context, { org, limit, month: given, project, member
   await printResult(
     context.json,
     budget,
-    `budget of ${nameOf(scope) ?? org} from ${month} on: ${budget.limit} USD a month`,
+    `budget of ${scopeName(scope) ?? org} from ${month} on: ${budget.limit} USD a month`,
   )
 }

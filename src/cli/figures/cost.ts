@@ -179,7 +179,7 @@ async function breakdownText({ data, pagination, total }: Breakdown, view: View)
     { data: rows, pagination },
     {
       heading: `Cost by ${by}${pairs} ${rangeText(view.parameters)}: ${money(total.cost)}`,
-      columns: columnsOf(by, and_by, total.unpriced_tokens > 0),
+      columns: costColumns(by, and_by, total.unpriced_tokens > 0),
       bars: { fraction: ({ cost, isTotal }) => (isTotal ? null : fractionOf(cost, greatest)) },
       what: and_by !== undefined ? 'pairs' : (PLURALS[by] ?? `${by}s`),
       none: noSessions(view, `cost --by ${by}`),
@@ -189,7 +189,7 @@ async function breakdownText({ data, pagination, total }: Breakdown, view: View)
   return total.unpriced_tokens > 0 ? `${await unpricedOf(view, total.unpriced_tokens)}\n\n${text}` : text
 }
 
-function columnsOf(by: string, andBy: string | undefined, hasUnpriced: boolean): Column<Row>[] {
+function costColumns(by: string, andBy: string | undefined, hasUnpriced: boolean): Column<Row>[] {
   const figure = (head: string, value: (row: Row) => string, spare?: number): Column<Row> => ({
     head,
     value,

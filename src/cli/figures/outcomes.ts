@@ -20,7 +20,7 @@ function text(page: Outcomes, view: View): string {
   ].join(', ')
   return pageText(view, page, {
     heading,
-    columns: columnsOf(by),
+    columns: outcomeColumns(by),
     bars: { fraction: (item) => fractionOf(item.cost, cost), colour: () => 'green' },
     what: `${by} rows`,
     none: noSessions(view, 'outcomes'),
@@ -37,7 +37,7 @@ const share = (head: string, value: (item: Outcome) => number | null, spare: num
   spare,
 })
 
-const columnsOf = (by: Group): readonly Column<Outcome>[] => [
+const outcomeColumns = (by: Group): readonly Column<Outcome>[] => [
   { head: by.toUpperCase(), value: ({ key }) => key ?? NONE, least: 8 },
   { head: 'MERGED', value: ({ pull_requests }) => whole(pull_requests.merged), right: true },
   { head: 'OPEN', value: ({ pull_requests }) => whole(pull_requests.open), right: true, spare: 2 },

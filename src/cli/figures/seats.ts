@@ -65,7 +65,7 @@ export const showLimits = (context: Context, options: OrgOptions) =>
         perPage: '100',
       } as OrgOptions)
 
-const nameOf = ({ limit, scope }: { limit: string; scope: string | null }) =>
+const limitName = ({ limit, scope }: { limit: string; scope: string | null }) =>
   scope === null ? limit : `${limit} (${scope})`
 
 function mineText({ plans, windows }: MySeats, { screen }: View): string {
@@ -75,7 +75,7 @@ function mineText({ plans, windows }: MySeats, { screen }: View): string {
     ...planNames,
     draw(screen, windows, [
       { head: 'VENDOR', value: ({ vendor }) => vendor },
-      { head: 'LIMIT', value: nameOf },
+      { head: 'LIMIT', value: limitName },
       { head: 'USED', value: ({ used_percent }) => percent(used_percent / 100), right: true },
       { head: 'RESETS', value: ({ resets_at }) => (resets_at === null ? '–' : minute(resets_at)) },
       { head: 'HIT', value: ({ hit }) => (hit ? 'yes' : '') },
@@ -94,7 +94,7 @@ function limitsText(page: SeatPage, view: View): string {
       columns: [
         { head: 'MEMBER', value: ({ member }) => member ?? NONE, least: 8 },
         { head: 'PLAN', value: ({ vendor, plan }) => `${vendor} ${plan ?? NONE}` },
-        { head: 'LIMIT', value: nameOf },
+        { head: 'LIMIT', value: limitName },
         { head: 'PEAK', value: ({ peak_percent }) => percent(peak_percent / 100), right: true },
         {
           head: 'NOW',

@@ -93,7 +93,7 @@ function sayingOf({ action, budgets }: MyBudgets, server: string): Said | undefi
   if (worst === undefined) return undefined
   const { limit, current_cost, percent_used } = worst
   const used = `${dollars(current_cost)} of ${dollars(limit)}`
-  const name = nameOf(worst.scope)
+  const name = scopeName(worst.scope)
   const raise = `An owner or admin of the organization can raise it: ${server}/#/settings/budget`
   if (!isExceeded(worst))
     return {
@@ -105,7 +105,7 @@ function sayingOf({ action, budgets }: MyBudgets, server: string): Said | undefi
     : { systemMessage: `Cloud Analytics: ${text}` }
 }
 
-function nameOf({ project, member, team }: Budget['scope']): string {
+function scopeName({ project, member, team }: Budget['scope']): string {
   if (member !== undefined) return 'your budget'
   if (team !== undefined) return `the budget of the team ${team}`
   return project === undefined ? 'the budget of the organization' : `the budget of the project ${project}`

@@ -53,7 +53,7 @@ type Send = (url: string, method: string, body?: object) => ReturnType<typeof as
 /** The name of the token's user: GitHub's `login`, GitLab's `username`. Undefined for the token of a job, which is nobody's. */
 async function userOf(url: string, send: Send): Promise<string | undefined> {
   const answer = await send(url, 'GET')
-  return answer.ok ? nameOf(bodyOf(answer)) : undefined
+  return answer.ok ? userName(bodyOf(answer)) : undefined
 }
 
 /** GitHub's app of jobs, where GraphQL does not say who the token is of. */
@@ -61,10 +61,10 @@ const APP_OF_JOBS = 'github-actions[bot]'
 
 async function viewerOf(api: string, send: Send): Promise<string> {
   const answer = await send(`${api.replace(/\/v3$/, '')}/graphql`, 'POST', { query: '{ viewer { login } }' })
-  return nameOf(valueAt(bodyOf(answer), 'data', 'viewer')) ?? APP_OF_JOBS
+  return userName(valueAt(bodyOf(answer), 'data', 'viewer')) ?? APP_OF_JOBS
 }
 
-const nameOf = (user: unknown): string | undefined => {
+const userName = (user: unknown): string | undefined => {
   const { login, username = login } = objectOf(user)
   return typeof username === 'string' ? username : undefined
 }
@@ -76,7 +76,7 @@ async function findComment(list: string, author: string, ask: Ask): Promise<numb
     if (!Array.isArray(comments) || comments.length === 0) return undefined
     const comment = comments.find(
       ({ body, user, author: by = user }) =>
-        typeof body === 'string' && body.startsWith(MARKER) && nameOf(by) === author,
+        typeof body === 'string' && body.startsWith(MARKER) && userName(by) === author,
     )
     if (typeof comment?.id === 'number') return comment.id
     if (comments.length < 100) return undefined

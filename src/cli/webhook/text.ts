@@ -10,15 +10,15 @@ const MAX_NAME_LENGTH = 100
 const shortened = (text: string, length: number): string =>
   text.length > length ? `${cut(text, length)}…` : text
 
-const nameOf = (header: string | null): string => shortened(header ?? '-', MAX_NAME_LENGTH)
+const headerText = (header: string | null): string => shortened(header ?? '-', MAX_NAME_LENGTH)
 
 /** One line: time, event, delivery, attempt, signature, status of the response. */
 export function receivedLine(received: Received): string {
   const { received_at, event, delivery_id, attempt, signature, warning, status } = received
   const parts = [
     received_at.slice(11, 23),
-    nameOf(event),
-    nameOf(delivery_id),
+    headerText(event),
+    headerText(delivery_id),
     `attempt ${attempt ?? '-'}`,
     `signature ${signature}`,
     `answered ${status}`,

@@ -52,7 +52,7 @@ export function BudgetsPage({ route: { query }, who }: PageProps) {
     count,
   )
   const members = useMembers(true)
-  const nameOf = ({ project, member, team }: Scope): string =>
+  const scopeName = ({ project, member, team }: Scope): string =>
     project
       ? `project ${project}`
       : team
@@ -79,7 +79,7 @@ export function BudgetsPage({ route: { query }, who }: PageProps) {
       name: 'Of',
       cell: ({ scope }) => (
         <NamedLink to={linkTo('cost', { ...(isOver ? shown : { range: 'month' }), ...scope })}>
-          {nameOf(scope)}
+          {scopeName(scope)}
         </NamedLink>
       ),
     },
@@ -164,9 +164,9 @@ export function BudgetsPage({ route: { query }, who }: PageProps) {
         <AnswerOf
           loaded={budgets}
           name="Budgets"
-          soft={`${isOver || pastUsed.size === 0 ? '' : `${sentenceOf([...pastUsed.values()], nameOf, formatMonth(before))}. `}Limits are of a calendar month (${who.organization.time_zone}) and hold until a later one is set.${isOver ? '' : ' Expected: what was spent to yesterday, and as much a day as until then for the days that are left.'}`}
+          soft={`${isOver || pastUsed.size === 0 ? '' : `${sentenceOf([...pastUsed.values()], scopeName, formatMonth(before))}. `}Limits are of a calendar month (${who.organization.time_zone}) and hold until a later one is set.${isOver ? '' : ' Expected: what was spent to yesterday, and as much a day as until then for the days that are left.'}`}
         >
-          {({ data }) => sentenceOf(data, nameOf, isOver ? formatMonth(shown.from) : undefined)}
+          {({ data }) => sentenceOf(data, scopeName, isOver ? formatMonth(shown.from) : undefined)}
         </AnswerOf>
         <Saying said={said} />
         <List
@@ -212,7 +212,7 @@ const NAMED = 5
 /** `2 of 5 budgets are exceeded: team mobile (253.2%) and checkout (101.0%)`; `over` names a month that is. */
 function sentenceOf(
   limits: readonly ScopedBudget[],
-  nameOf: (scope: Scope) => string,
+  scopeName: (scope: Scope) => string,
   over?: string,
 ): string {
   const used = limits
@@ -224,7 +224,7 @@ function sentenceOf(
   if (another === undefined) {
     const { scope, limit, current_cost, percent_used, status, projected_cost, projected_exceed_date } = only
     const verb = over === undefined ? 'is' : 'was'
-    const said = `${formatDollars(current_cost)} (${formatPercent(percent_used)}) of the budget of ${nameOf(scope)}, ${formatDollars(limit)}, ${verb} spent`
+    const said = `${formatDollars(current_cost)} (${formatPercent(percent_used)}) of the budget of ${scopeName(scope)}, ${formatDollars(limit)}, ${verb} spent`
     if (over !== undefined) return `In ${over} ${said}`
     if (status === 'exceeded') return `${said}; it is exceeded`
     const ahead =
@@ -235,7 +235,7 @@ function sentenceOf(
   }
   const named = (some: typeof used, said: (one: (typeof used)[number]) => string) =>
     someOf(
-      some.map((one) => `${nameOf(one.scope)} (${said(one)})`),
+      some.map((one) => `${scopeName(one.scope)} (${said(one)})`),
       NAMED,
     )
   const of = `of ${countOf(used.length, 'budget')}`

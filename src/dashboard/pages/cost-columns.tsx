@@ -53,7 +53,7 @@ interface Shown {
   total: BreakdownItem | undefined
 }
 
-export function columnsOf({
+export function costColumns({
   by,
   andBy,
   changeOf,

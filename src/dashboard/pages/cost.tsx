@@ -37,7 +37,7 @@ import {
   wordOf,
 } from './breakdown.ts'
 import { limitLine, useDays } from './budget.ts'
-import { cacheShareOf, columnsOf } from './cost-columns.tsx'
+import { cacheShareOf, costColumns } from './cost-columns.tsx'
 import { moreOrLess, saidOfBudget, subjectOf } from './spend-words.ts'
 import { Unpriced } from './unpriced.tsx'
 
@@ -129,7 +129,7 @@ export function CostPage({ route, who }: PageProps) {
       ? undefined
       : linkTo('sessions', { ...kept, ...named })
   }
-  const columns = columnsOf({
+  const columns = costColumns({
     ...{
       ...table,
       hasUnpriced,

@@ -27,8 +27,8 @@ import { dollarColumn, NamedLink, orUnknown, shareColumn, wholeColumn } from '..
 
 const GROUPS = ['month', 'week', 'project', 'repo', 'member', 'team', 'agent'] as const
 type Group = (typeof GROUPS)[number]
-const nameOf = (group: Group) => (group === 'repo' ? 'Repository' : capital(group))
-const OPTIONS = GROUPS.map((group) => [group, nameOf(group)] as const)
+const groupTitle = (group: Group) => (group === 'repo' ? 'Repository' : capital(group))
+const OPTIONS = GROUPS.map((group) => [group, groupTitle(group)] as const)
 /** The number of tickets shown, those that cost most. */
 const TICKETS = 10
 
@@ -72,7 +72,7 @@ export function OutcomesPage({ route: { query } }: PageProps) {
                   {(by === 'month' || by === 'week') && data.length > 1 && <Charts by={by} data={data} />}
                   <Table
                     caption={`Outcomes by ${by}`}
-                    columns={columnsOf(by, members)}
+                    columns={outcomeColumns(by, members)}
                     rows={data}
                     keyOf={({ key }) => key ?? NONE}
                     total={{ ...total, key: null }}
@@ -96,7 +96,7 @@ const linkedOf = ({ cost, linked_share }: Outcome) => cost * (linked_share ?? 0)
 /** Agents' lines beside the others, and the cost that is linked to pull requests beside the rest. */
 function Charts({ by, data }: { by: Group; data: readonly Outcome[] }) {
   const shared = {
-    ...{ periods: data.map(({ key }) => key ?? NONE), of: nameOf(by) },
+    ...{ periods: data.map(({ key }) => key ?? NONE), of: groupTitle(by) },
     unfinished: openPeriod(by === 'week' ? by : 'month'),
   }
   return (
@@ -229,9 +229,9 @@ export const Totals = ({ total }: { total: Outcomes['total'] }) => (
   />
 )
 
-const columnsOf = (by: Group, members: People): readonly Column<Outcome>[] => [
+const outcomeColumns = (by: Group, members: People): readonly Column<Outcome>[] => [
   {
-    name: nameOf(by),
+    name: groupTitle(by),
     cell: ({ key }) =>
       key === null ? (
         NONE

@@ -22,7 +22,7 @@ export function PaidChange({ id }: { id: string }) {
   const { count, said, run } = useChanges()
   const loaded = useApi<Effect>(`/effects/${id}`, { measure, weeks }, count)
   const all = useApi<Page<Effect>>('/effects', { per_page: 100 })
-  const nameOf = (other: string) => all.value?.data.find((one) => one.id === other)?.name ?? other
+  const effectName = (other: string) => all.value?.data.find((one) => one.id === other)?.name ?? other
   return (
     <Ready of={[loaded, all]}>
       <Show loaded={loaded} what="the change">
@@ -60,7 +60,7 @@ export function PaidChange({ id }: { id: string }) {
                 something else within four weeks of that:{' '}
                 {effect.also_changed.map((other, index) => (
                   <>
-                    <a href={linkTo('paid', {}, other)}>{nameOf(other)}</a>
+                    <a href={linkTo('paid', {}, other)}>{effectName(other)}</a>
                     {index < effect.also_changed.length - 1 && ', '}
                   </>
                 ))}

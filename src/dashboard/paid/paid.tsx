@@ -71,7 +71,7 @@ export function PaidPage({ route: { query }, who }: PageProps) {
               </Answer>
               {data.length > 0 && (
                 <>
-                  <Table caption="Changes" columns={columnsOf(facts)} rows={data} isSaved />
+                  <Table caption="Changes" columns={effectColumns(facts)} rows={data} isSaved />
                   <Pager pagination={pagination} noun="changes" />
                   <p class="note">
                     Chance did not decide who changed: work that became harder that very week looks the same.
@@ -168,7 +168,7 @@ export function RangeChart({ effect }: { effect: Effect }) {
   )
 }
 
-const columnsOf = (facts: Facts): readonly Column<Effect>[] => [
+const effectColumns = (facts: Facts): readonly Column<Effect>[] => [
   {
     name: 'Change',
     cell: (effect) => (

@@ -25,7 +25,7 @@ const useNotes = (range: Range, { project, team }: Scope, isAsked = true, count 
 export const useChartNotes = (range: Range, scope: Scope, isShown: boolean): readonly Note[] =>
   useNotes(range, scope, isShown).value?.data ?? []
 
-const textOf = ({ text, project, team }: Note): string =>
+const noteText = ({ text, project, team }: Note): string =>
   [project, team === undefined ? undefined : `team ${team}`, text]
     .filter((part) => part !== undefined)
     .join(': ')
@@ -42,7 +42,7 @@ export function noteTexts(
     const { from, to } = daysOfPeriod(period, granularity, range)
     return found
       .filter(({ day }) => day >= from && day <= to)
-      .map(textOf)
+      .map(noteText)
       .join('; ')
   })
 }
@@ -83,7 +83,7 @@ function Notes({ range, scope }: { range: Range; scope: Scope }) {
           <ul>
             {page?.data.map((note) => (
               <li key={note.id}>
-                {formatWeekday(note.day)}: <bdi>{textOf(note)}</bdi>{' '}
+                {formatWeekday(note.day)}: <bdi>{noteText(note)}</bdi>{' '}
                 <Asked
                   question="Really remove it?"
                   act={() => run(() => request(`/notes/${note.id}`, { method: 'DELETE' }), 'Removed')}

@@ -23,7 +23,7 @@ const LEGEND: readonly (readonly [kind: string, name: string, of?: number])[] = 
 ]
 
 /** A bar for each seat, with a line at what it costs. */
-export function SeatChart({ seats, nameOf }: { seats: readonly Seat[]; nameOf: (seat: Seat) => string }) {
+export function SeatChart({ seats, seatName }: { seats: readonly Seat[]; seatName: (seat: Seat) => string }) {
   const { ticks, y } = scaleTo(Math.max(0, ...seats.flatMap(({ cost, paid }) => [cost, paid])), HEIGHT)
   const draw = (width: number) => {
     const part = partOf(width, seats.length)
@@ -75,7 +75,7 @@ export function SeatChart({ seats, nameOf }: { seats: readonly Seat[]; nameOf: (
         seats.map((seat, index) => ({
           x: middleOf(width, seats.length, index),
           y: y(seat.cost),
-          title: nameOf(seat),
+          title: seatName(seat),
           lines: [
             ['API-equivalent', formatDollars(seat.cost)],
             ['Paid', formatDollars(seat.paid)],

@@ -64,7 +64,7 @@ function AllSeats({ route: { query } }: PageProps) {
             <Totals page={page} query={list} changes={count} />
             <SeatChart
               seats={page.data.filter(({ plan }) => plan !== null)}
-              nameOf={(seat) => `${whoOf(seat.member)}, ${nameOfPlan(seat)}`}
+              seatName={(seat) => `${whoOf(seat.member)}, ${nameOfPlan(seat)}`}
             />
           </>
         )}

@@ -69,7 +69,7 @@ export function Timeline({
   }
   const total = costOf(turns)
   const [dearest] = bars.toSorted((a, b) => costOf(b) - costOf(a))
-  const nameOf = (bar: readonly TurnDetail[]) => {
+  const barLabel = (bar: readonly TurnDetail[]) => {
     const [first, last] = [bar[0]?.turn_number, bar.at(-1)?.turn_number]
     return first === last ? `Turn ${first}` : `Turns ${first}–${last}`
   }
@@ -77,7 +77,7 @@ export function Timeline({
     <>
       {dearest !== undefined && total > 0 && (
         <p>
-          {nameOf(dearest)} cost most: {formatDollars(costOf(dearest))},{' '}
+          {barLabel(dearest)} cost most: {formatDollars(costOf(dearest))},{' '}
           {formatShare(costOf(dearest) / total)} of the session.
         </p>
       )}
@@ -85,7 +85,7 @@ export function Timeline({
         title="Where the money went"
         description="A bar for each turn, in their order: what it cost by model, with the tools that failed and what was found."
         of="Turn"
-        periods={bars.map(nameOf)}
+        periods={bars.map(barLabel)}
         series={series.length === 0 ? [{ name: 'Cost', values: bars.map(() => 0) }] : series}
         also={[
           { name: 'After', values: bars.map(after) },

@@ -10,8 +10,8 @@ import { AnswerOf, Empty, Ready } from '../parts/show.tsx'
 import { compactColumn, shareColumn, textColumn, timeColumn, UNKNOWN, wholeColumn } from '../parts/values.tsx'
 
 type Member = { id: string | null; email: string | null } | null
-const nameOf = (member: Member): string => member?.email ?? member?.id ?? UNKNOWN
-const MEMBER = { name: 'Member', cell: ({ member }: { member: Member }) => <bdi>{nameOf(member)}</bdi> }
+const memberName = (member: Member): string => member?.email ?? member?.id ?? UNKNOWN
+const MEMBER = { name: 'Member', cell: ({ member }: { member: Member }) => <bdi>{memberName(member)}</bdi> }
 const PER_PAGE = 100
 /** The days that the page names. */
 const [SILENT_DAYS, GONE_DAYS] = [3, 30]
@@ -90,7 +90,7 @@ export function DevicesPage({ route: { query } }: PageProps) {
           {...{ noun: 'rows', name: 'of' }}
           empty={<Empty command={syncCommand()}>No sessions yet. On a laptop:</Empty>}
           caption="Transcripts and telemetry"
-          keyOf={({ member, agent }) => `${nameOf(member)} ${agent}`}
+          keyOf={({ member, agent }) => `${memberName(member)} ${agent}`}
           columns={[
             MEMBER,
             { ...textColumn('Agent', 'agent'), phone: 'also' },
@@ -120,9 +120,9 @@ function stateOf(lastSeenAt: string): string {
 function telemetrySaid(coverage: CoveragePage | undefined): string {
   if (coverage === undefined || coverage.data.length === 0) return ''
   const { data, pagination } = coverage
-  const members = new Set(data.map(({ member }) => nameOf(member))).size
+  const members = new Set(data.map(({ member }) => memberName(member))).size
   const sending = new Set(
-    data.flatMap(({ telemetry_tokens, member }) => (telemetry_tokens > 0 ? nameOf(member) : [])),
+    data.flatMap(({ telemetry_tokens, member }) => (telemetry_tokens > 0 ? memberName(member) : [])),
   ).size
   const of =
     pagination.total > data.length ? `the ${members} members on this page` : countOf(members, 'member')
@@ -138,7 +138,7 @@ function sentenceOf(silent: MachinePage['data'], total: number): string {
     return total === 0
       ? 'No machine sends yet'
       : `No machine has stopped sending; ${countOf(total, 'machine')} in all`
-  const which = `${first.machine} of ${nameOf(first.member)}`
+  const which = `${first.machine} of ${memberName(first.member)}`
   const days = countOf(daysAgo(first.last_seen_at), 'day')
   return silent.length === 1
     ? `${which} has stopped sending, ${days} ago`

@@ -126,7 +126,7 @@ export function WhyPage({ route, who }: PageProps) {
                   loaded={explanation}
                   noun={pluralOf(shownBy)}
                   caption={`Change of cost by ${shownBy}`}
-                  columns={columnsOf(shownBy, found, nameOf, sessionsOf)}
+                  columns={causeColumns(shownBy, found, nameOf, sessionsOf)}
                   total={totalOf(found)}
                   keyOf={({ key }) => key ?? NONE}
                 />
@@ -204,7 +204,7 @@ const totalOf = ({ before, after, change, parts }: Explanation): Row => ({
 
 const SHADES = 4
 
-function columnsOf(
+function causeColumns(
   by: Key,
   found: Explanation,
   nameOf: (key: string | null) => string,

@@ -9,7 +9,7 @@ import type { Config } from '../../config.ts'
 const NAME = /^cloud-analytics-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z\.zst$/
 
 /** `cloud-analytics-20260131T235959Z.zst` */
-const nameOf = (at: Date): string =>
+const backupName = (at: Date): string =>
   `cloud-analytics-${at.toISOString().slice(0, 19).replaceAll(/[-:]/g, '')}Z.zst`
 
 export const backupFolderOf = ({ backupDir, dataDir }: Pick<Config, 'backupDir' | 'dataDir'>): string =>
@@ -19,7 +19,7 @@ export const backupFolderOf = ({ backupDir, dataDir }: Pick<Config, 'backupDir' 
 export const wantedFolder = (config: Pick<Config, 'backupDir' | 'backupEveryS' | 'dataDir'>) =>
   config.backupEveryS === null && config.backupDir === null ? null : backupFolderOf(config)
 
-export const newBackupPath = (folder: string, at: Date): string => join(folder, nameOf(at))
+export const newBackupPath = (folder: string, at: Date): string => join(folder, backupName(at))
 
 /** Creates the folder. The result says `ok`, or why no backup can be written there: a lost disk is not replaced. Never throws. */
 export function watchFolder(folder: string): () => string {

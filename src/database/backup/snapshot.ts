@@ -91,8 +91,8 @@ async function writeTables(
   return sums
 }
 
-const columnsOf = (tables: readonly StoredTable[]): string =>
+const columnsText = (tables: readonly StoredTable[]): string =>
   JSON.stringify(tables.map(({ name, columns }) => [name, columns]))
 
 const sameTables = (a: readonly StoredTable[], b: readonly StoredTable[]): boolean =>
-  columnsOf(a) === columnsOf(b)
+  columnsText(a) === columnsText(b)

@@ -40,7 +40,7 @@ interface Context {
 }
 
 /** A key of a row of the table as text, '' without one. */
-function textOf({ sql, onlyMember }: Context, by: Each | Dimension | null, table: 'r' | 'f' | 'u'): Fragment {
+function keySql({ sql, onlyMember }: Context, by: Each | Dimension | null, table: 'r' | 'f' | 'u'): Fragment {
   if (by === null) return sql`''::text`
   const key = sql`coalesce(${keyOf(sql, by, table)}, '')`
   if (by !== 'team' || onlyMember === null) return key
@@ -59,7 +59,7 @@ function usageSums(context: Context, by: Dimension | null, measure: 'micros' | '
   })
   return sql`
     select
-      ${textOf(context, watched.each, 'r')} as key, ${textOf(context, by, 'r')} as part,
+      ${keySql(context, watched.each, 'r')} as key, ${keySql(context, by, 'r')} as part,
       ${bucketOf(sql, watched.window, sql`r.bucket`)} as period, sum(r.${sql(measure)})${measure === 'micros' ? sql` * 0.000001` : sql``} as value
     from (${rows}) r
     group by 1, 2, 3`
@@ -90,10 +90,10 @@ function findingCounts(context: Context, by: Dimension | null): Fragment {
               and u.session_id = f.session_id
               and u.is_main
           )`
-      : textOf(context, by, 'f')
+      : keySql(context, by, 'f')
   return sql`
     select
-      ${textOf(context, watched.each, 'f')} as key, ${part} as part,
+      ${keySql(context, watched.each, 'f')} as key, ${part} as part,
       ${bucketOf(sql, watched.window, sql`f.day`)} as period,
       count(distinct (f.project, f.file_key, f.fingerprint)) as value
     from findings f
@@ -116,7 +116,7 @@ function qualityMeans(context: Context): Fragment {
   if (!isSummed)
     return sql`
       select
-        ${textOf(context, each, 'u')} as key, '' as part, ${bucketOf(sql, watched.window, sql`u.day`)} as period,
+        ${keySql(context, each, 'u')} as key, '' as part, ${bucketOf(sql, watched.window, sql`u.day`)} as period,
         round(avg(u.quality_score), 2) as value
       ${sessionsWithShares(sql, orgId, filtersOf(context))}
       group by 1, 2, 3`
@@ -139,7 +139,7 @@ const limitHits = (context: Context): Fragment => {
   const { member, team } = watched.scope
   return sql`
     select
-      ${textOf(context, watched.each, 'f')} as key, '' as part,
+      ${keySql(context, watched.each, 'f')} as key, '' as part,
       ${bucketOf(sql, watched.window, sql`f.day`)} as period, sum(f.hits) as value
     from limit_days f
     where f.org_id = ${orgId}

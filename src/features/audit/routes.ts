@@ -2,8 +2,8 @@ import { Elysia } from 'elysia'
 import { isInstant, isTime, LAST_MICROS, microsOf, timestampOf } from '../../base/dates.ts'
 import { fieldError } from '../../base/errors.ts'
 import type { RouteDeps } from '../../http/api.ts'
-import { textOf } from '../../http/query.ts'
-import { columnsOf } from '../../http/responses/csv.ts'
+import { sentAsText } from '../../http/query.ts'
+import { csvColumns } from '../../http/responses/csv.ts'
 import { csvList } from '../../http/whole-list.ts'
 import { AuditEntry, AuditListQuery, AuditPage, AuditReport, AuditReportQuery } from './model.ts'
 import { allEntries, listEntries } from './queries.ts'
@@ -39,9 +39,9 @@ export const auditRoutes = ({ read, now, api }: RouteDeps) =>
     .get('', ({ cached, query, orgId }) => cached((sql) => listEntries(sql, orgId, query)), {
       scope: 'audit:read',
       query: AuditListQuery,
-      response: textOf(AuditPage),
+      response: sentAsText(AuditPage),
       members: true,
-      csv: csvList(AuditListQuery, { columns: columnsOf(AuditEntry), all: allEntries }),
+      csv: csvList(AuditListQuery, { columns: csvColumns(AuditEntry), all: allEntries }),
       detail: { operationId: 'listAuditEntries', summary: 'List the audit log, newest first' },
     })
     .get(

@@ -136,7 +136,7 @@ export async function followRenames(
 
 /** The renames, from the latest on, with the `current` name: that of the next rename of the new name. */
 function currentNames(renames: readonly Rename[]): (Rename & { current: string })[] {
-  const nameOf = ({ project }: Rename, name: string): string => `${project}\0${name}`
+  const fileKey = ({ project }: Rename, name: string): string => `${project}\0${name}`
   const followed = new Map<string, string>()
   const dated = renames.map((rename) => ({ ...rename, current: rename.path }))
   for (let start = 0; start < dated.length; ) {
@@ -144,8 +144,8 @@ function currentNames(renames: readonly Rename[]): (Rename & { current: string }
     while (dated[end]?.time === dated[start]?.time) end += 1
     const ofCommit = dated.slice(start, end)
     // the renames of one commit do not follow each other
-    for (const rename of ofCommit) rename.current = followed.get(nameOf(rename, rename.path)) ?? rename.path
-    for (const rename of ofCommit) followed.set(nameOf(rename, rename.previous_path), rename.current)
+    for (const rename of ofCommit) rename.current = followed.get(fileKey(rename, rename.path)) ?? rename.path
+    for (const rename of ofCommit) followed.set(fileKey(rename, rename.previous_path), rename.current)
     start = end
   }
   return dated

@@ -31,7 +31,7 @@ export const BREAKDOWN_KEYS = [
 export const isTime = (key: SumKey | undefined): key is 'day' | 'week' | 'month' =>
   key === 'day' || key === 'week' || key === 'month'
 /** The column that a key is made of, but a key of time and a facet. */
-export const columnsOf = (key: SumKey | undefined): Dimension[] =>
+export const groupColumns = (key: SumKey | undefined): Dimension[] =>
   key === undefined || isTime(key) || isFacet(key) ? [] : [key === 'team' ? 'member' : key]
 
 export const BreakdownQuery = Type.Object({

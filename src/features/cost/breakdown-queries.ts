@@ -6,7 +6,7 @@ import { type CsvColumns, fields } from '../../http/responses/csv.ts'
 import { isFacet, MEASURES as SUMS, type SumKey, type UsageFilters } from '../usage/model.ts'
 import { isOfBranches } from '../usage/sources.ts'
 import { branchRows, comparedRange, keyOf, OTHERS, selected, teamTable } from '../usage/sums.ts'
-import { type BreakdownItem, type BreakdownQuery, columnsOf, isTime } from './breakdown-model.ts'
+import { type BreakdownItem, type BreakdownQuery, groupColumns, isTime } from './breakdown-model.ts'
 import { itemOf, READ, READ_WITH_PREVIOUS, type Row, sumsOf } from './breakdown-rows.ts'
 import { sumsBy } from './breakdown-sums.ts'
 import { changedMost } from './changed-most-queries.ts'
@@ -40,10 +40,10 @@ function orderOf(sql: Sql, { sort, order }: BreakdownQuery): Fragment {
 }
 
 /** The text that `sumsOf` reads. */
-const textOf = (columns: readonly string[]) =>
+const joined = (columns: readonly string[]) =>
   `concat_ws(',', ${columns.map((name) => `g.${name}`).join(', ')})`
-const TEXT = textOf(READ)
-const TEXT_WITH_PREVIOUS = textOf(READ_WITH_PREVIOUS)
+const TEXT = joined(READ)
+const TEXT_WITH_PREVIOUS = joined(READ_WITH_PREVIOUS)
 const KEY = `coalesce(to_json(g.key)::text, 'null')`
 const KEYS = `${KEY}, ',', coalesce(to_json(g.and_key)::text, 'null')`
 
@@ -73,7 +73,7 @@ function breakdownOf(sql: Sql, orgId: string, given: BreakdownQuery, onlyMember:
   const query = onlyMember !== null && isTold ? { ...given, member: onlyMember.id } : given
   const { by, and_by, top, compare, sort } = query
   const keys = [by, and_by]
-  const columns = keys.flatMap(columnsOf)
+  const columns = keys.flatMap(groupColumns)
   const byDays = keys.includes('day') || keys.includes('week')
   const buckets = byDays ? 'day' : keys.includes('month') ? 'month' : undefined
   const isDivided = onlyMember !== null && keys.some((key) => key !== undefined && TELLING.includes(key))

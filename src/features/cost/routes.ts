@@ -3,7 +3,7 @@ import { checked } from '../../analysis/records/problems.ts'
 import { loadGuesses } from '../../analysis/scoring/price-guess.ts'
 import { dayOf } from '../../base/dates.ts'
 import type { ReadDeps } from '../../http/api.ts'
-import { textOf } from '../../http/query.ts'
+import { sentAsText } from '../../http/query.ts'
 import { csvList } from '../../http/whole-list.ts'
 import { compareProblems } from '../usage/model.ts'
 import { Breakdown, BreakdownQuery, breakdownProblems } from './breakdown-model.ts'
@@ -28,7 +28,7 @@ export const costRoutes = ({ now, api }: ReadDeps) =>
       {
         scope: 'cost:read',
         query: checked(CostQuery, compareProblems),
-        response: textOf(CostSummary),
+        response: sentAsText(CostSummary),
         // the month's projection changes with the day
         cached: (zone: string) => ({ today: dayOf(now(), zone) }),
         detail: { operationId: 'getCost', summary: 'Cost summary', description: BY_CALLS },
@@ -55,7 +55,7 @@ export const costRoutes = ({ now, api }: ReadDeps) =>
       {
         scope: 'cost:read',
         query: CHECKED_BREAKDOWN,
-        response: textOf(Breakdown),
+        response: sentAsText(Breakdown),
         members: ({ by, and_by, member }: BreakdownQuery) =>
           by === 'member' || and_by === 'member' || member !== undefined,
         csv: csvList(CHECKED_BREAKDOWN, { columns: breakdownColumns, all: allBreakdown, itemOf }),
@@ -88,7 +88,7 @@ export const costRoutes = ({ now, api }: ReadDeps) =>
     .get('/trend', ({ cached, query, orgId }) => cached((sql) => getCostTrend(sql, orgId, query)), {
       scope: 'cost:read',
       query: CostTrendQuery,
-      response: textOf(CostTrend),
+      response: sentAsText(CostTrend),
       cached: true,
       detail: { operationId: 'getCostTrend', summary: 'Cost over time', description: BY_CALLS },
     })

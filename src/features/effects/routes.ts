@@ -10,7 +10,7 @@ import { pageText } from '../../base/json-text.ts'
 import { once } from '../../base/memoize.ts'
 import type { ISql, Sql } from '../../database/client.ts'
 import type { ReadDeps, RouteDeps } from '../../http/api.ts'
-import { textOf } from '../../http/query.ts'
+import { sentAsText } from '../../http/query.ts'
 import { fields } from '../../http/responses/csv.ts'
 import { csvList } from '../../http/whole-list.ts'
 import { answerOnce, IdempotencyHeader, idempotencyOf } from '../../webhooks/idempotency-queries.ts'
@@ -87,7 +87,7 @@ function effectReads(deps: ReadDeps, store: ISql) {
       {
         scope: 'cost:read',
         query: EffectListQuery,
-        response: textOf(EffectPage),
+        response: sentAsText(EffectPage),
         cached: cachedForDay,
         csv: csvList(EffectListQuery, {
           columns: COLUMNS,

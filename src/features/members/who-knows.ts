@@ -13,7 +13,7 @@ export const authorsOf = (files: readonly StoredFile[]) => {
   return domain.result().authors.toSorted((a, b) => b.score - a.score)
 }
 
-const nameOf = ({ user_id, display_name }: { user_id: string | null; display_name: string }) =>
+const userName = ({ user_id, display_name }: { user_id: string | null; display_name: string }) =>
   user_id ?? display_name
 
 /** The people and domains of `expertise` that these files are of, with each person's score over the files themselves. */
@@ -33,12 +33,12 @@ export async function whoKnows(
   }
   const authors = authorsOf(files)
   const found = await findPeople(sql, orgId, [...new Set(authors.map(({ email }) => email))])
-  const people = new Map(found.map((person) => [person.email, nameOf(person)]))
+  const people = new Map(found.map((person) => [person.email, userName(person)]))
   const scores = new Map(authors.map(({ email, score }) => [people.get(email), score]))
   const known = data
     .map(({ domains, ...person }) => ({
       ...person,
-      score: scores.get(nameOf(person)) ?? 0,
+      score: scores.get(userName(person)) ?? 0,
       domains: domains.filter(isAsked),
     }))
     .filter((person) => person.domains.length > 0)

@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import { checked } from '../../analysis/records/problems.ts'
 import type { ReadDeps } from '../../http/api.ts'
-import { textOf } from '../../http/query.ts'
+import { sentAsText } from '../../http/query.ts'
 import { compareProblems } from '../usage/model.ts'
 import { QualityOverview, QualityQuery, QualityTrend, QualityTrendQuery } from './model.ts'
 import { getQuality, getQualityTrend } from './queries.ts'
@@ -12,14 +12,14 @@ export const qualityRoutes = ({ api }: ReadDeps) =>
     .get('', ({ cached, query, orgId }) => cached((sql) => getQuality(sql, orgId, query)), {
       scope: 'quality:read',
       query: checked(QualityQuery, compareProblems),
-      response: textOf(QualityOverview),
+      response: sentAsText(QualityOverview),
       cached: true,
       detail: { operationId: 'getQuality', summary: 'Quality overview' },
     })
     .get('/trend', ({ cached, query, orgId }) => cached((sql) => getQualityTrend(sql, orgId, query)), {
       scope: 'quality:read',
       query: QualityTrendQuery,
-      response: textOf(QualityTrend),
+      response: sentAsText(QualityTrend),
       cached: true,
       detail: { operationId: 'getQualityTrend', summary: 'Quality over time' },
     })

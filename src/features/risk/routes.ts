@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import type { ReadDeps } from '../../http/api.ts'
-import { textOf } from '../../http/query.ts'
-import { columnsOf } from '../../http/responses/csv.ts'
+import { sentAsText } from '../../http/query.ts'
+import { csvColumns } from '../../http/responses/csv.ts'
 import { csvList } from '../../http/whole-list.ts'
 import { RiskDetail, RiskListQuery, RiskPage, RiskScore } from './model.ts'
 import { allRisks, listRisks } from './queries.ts'
@@ -13,9 +13,9 @@ export const riskRoutes = ({ api }: ReadDeps) =>
     .get('', ({ cached, query, orgId }) => cached((sql) => listRisks(sql, orgId, query)), {
       scope: 'risk:read',
       query: RiskListQuery,
-      response: textOf(RiskPage),
+      response: sentAsText(RiskPage),
       csv: csvList(RiskListQuery, {
-        columns: ({ include }) => columnsOf(RiskScore, include !== undefined),
+        columns: ({ include }) => csvColumns(RiskScore, include !== undefined),
         all: allRisks,
       }),
       detail: { operationId: 'listRisks', summary: 'List risk scores of pull requests, newest first' },
@@ -26,7 +26,7 @@ export const riskRoutes = ({ api }: ReadDeps) =>
         cached((sql) => getRisk(sql, orgId, params.pr_id, onlyMember)),
       {
         scope: 'risk:read',
-        response: textOf(RiskDetail),
+        response: sentAsText(RiskDetail),
         cached: true,
         detail: {
           operationId: 'getRisk',

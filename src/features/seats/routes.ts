@@ -3,8 +3,8 @@ import { Elysia } from 'elysia'
 import { dayOf } from '../../base/dates.ts'
 import type { ReadDeps, RouteDeps } from '../../http/api.ts'
 import { fixedFields } from '../../http/declared.ts'
-import { textOf } from '../../http/query.ts'
-import { columnsOf } from '../../http/responses/csv.ts'
+import { sentAsText } from '../../http/query.ts'
+import { csvColumns } from '../../http/responses/csv.ts'
 import { csvList } from '../../http/whole-list.ts'
 import {
   MySeats,
@@ -34,9 +34,9 @@ export const seatRoutes = ({ api, read, now }: ReadDeps) =>
       {
         scope: 'admin',
         query: SeatQuery,
-        response: textOf(SeatPage),
+        response: sentAsText(SeatPage),
         members: members as (query: SeatQuery) => true | 'left out',
-        csv: csvList(SeatQuery, { columns: columnsOf(Seat), all: allSeats(now) }),
+        csv: csvList(SeatQuery, { columns: csvColumns(Seat), all: allSeats(now) }),
         // windows end, and plans are new for some days
         cached: () => ({ now: now().toISOString().slice(0, 16) }),
         detail: {
@@ -71,9 +71,9 @@ export const planRoutes = ({ api, inTurn }: RouteDeps) =>
     .get('', ({ cached, query, orgId, seen }) => cached((sql) => listPlans(sql, orgId, query, seen)), {
       scope: 'admin',
       query: PlanListQuery,
-      response: textOf(PlanPage),
+      response: sentAsText(PlanPage),
       members: members as (query: PlanListQuery) => true | 'left out',
-      csv: csvList(PlanListQuery, { columns: columnsOf(Plan), all: allPlans }),
+      csv: csvList(PlanListQuery, { columns: csvColumns(Plan), all: allPlans }),
       detail: { operationId: 'listPlans', summary: 'List the plans, those that began last first' },
     })
     .post(

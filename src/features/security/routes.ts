@@ -1,8 +1,8 @@
 import { Elysia } from 'elysia'
 import { checked } from '../../analysis/records/problems.ts'
 import type { RouteDeps } from '../../http/api.ts'
-import { textOf } from '../../http/query.ts'
-import { columnsOf } from '../../http/responses/csv.ts'
+import { sentAsText } from '../../http/query.ts'
+import { csvColumns } from '../../http/responses/csv.ts'
 import { csvList } from '../../http/whole-list.ts'
 import { compareProblems } from '../usage/model.ts'
 import { FindingListQuery, FindingPage, ListedFinding } from './finding-model.ts'
@@ -21,7 +21,7 @@ export const securityRoutes = ({ api }: RouteDeps) =>
       {
         scope: 'security:read',
         query: checked(SecurityQuery, compareProblems),
-        response: textOf(SecurityOverview),
+        response: sentAsText(SecurityOverview),
         members: 'left out',
         cached: true,
         detail: { operationId: 'getSecurity', summary: 'Security overview' },
@@ -41,10 +41,10 @@ export const securityRoutes = ({ api }: RouteDeps) =>
       {
         scope: 'security:read',
         query: FindingListQuery,
-        response: textOf(FindingPage),
+        response: sentAsText(FindingPage),
         members: ({ member, assignee }: FindingListQuery) =>
           member === undefined && assignee === undefined ? 'left out' : true,
-        csv: csvList(FindingListQuery, { columns: columnsOf(ListedFinding), all: allFindings }),
+        csv: csvList(FindingListQuery, { columns: csvColumns(ListedFinding), all: allFindings }),
         detail: {
           operationId: 'listFindings',
           summary: 'List findings, those of the newest sessions or the most severe first',

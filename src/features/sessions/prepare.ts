@@ -192,7 +192,7 @@ const filesOf = ({ origin, files_touched }: SessionRecord): string[] | null =>
   origin === 'telemetry' && files_touched === null ? null : (files_touched ?? [])
 
 /** Null for a session that was read from an agent's files or telemetry which state none. */
-function tokensOf({ tokens, parts }: SessionRecord, turns: readonly TurnDetail[]): KnownTokens | null {
+function knownTokens({ tokens, parts }: SessionRecord, turns: readonly TurnDetail[]): KnownTokens | null {
   if (tokens === null && parts) return null
   if (!tokens) return sumTokens(turns)
   const { cache_creation_1h: _hour, ...kinds } = tokens
@@ -215,7 +215,7 @@ function contextOf(record: SessionRecord, turns: readonly TurnDetail[]) {
     started_at: startedAt,
     ended_at: endedAt,
     duration_seconds: record.duration_seconds ?? (elapsed === null ? null : Math.max(0, elapsed)),
-    tokens: tokensOf(record, turns),
+    tokens: knownTokens(record, turns),
     origin: record.origin ?? 'transcript',
   }
 }

@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import type { ReadDeps } from '../../http/api.ts'
-import { PageQuery, textOf } from '../../http/query.ts'
-import { columnsOf } from '../../http/responses/csv.ts'
+import { PageQuery, sentAsText } from '../../http/query.ts'
+import { csvColumns } from '../../http/responses/csv.ts'
 import { csvList } from '../../http/whole-list.ts'
 import { SessionDetail, SessionListItem, SessionListQuery, SessionNamePage, SessionPage } from './model.ts'
 import { listNames } from './name-queries.ts'
@@ -11,7 +11,7 @@ const names = (operationId: string, summary: string) =>
   ({
     scope: 'sessions:read',
     query: PageQuery,
-    response: textOf(SessionNamePage),
+    response: sentAsText(SessionNamePage),
     cached: true,
     detail: { operationId, summary },
   }) as const
@@ -26,11 +26,11 @@ export const sessionRoutes = ({ api }: ReadDeps) =>
       {
         scope: 'sessions:read',
         query: SessionListQuery,
-        response: textOf(SessionPage),
+        response: sentAsText(SessionPage),
         members: ({ member, include }: SessionListQuery) =>
           member !== undefined || (include === undefined ? false : 'left out'),
         csv: csvList(SessionListQuery, {
-          columns: ({ include }) => columnsOf(SessionListItem, include !== undefined),
+          columns: ({ include }) => csvColumns(SessionListItem, include !== undefined),
           all: allSessions,
         }),
         detail: {
@@ -48,7 +48,7 @@ export const sessionRoutes = ({ api }: ReadDeps) =>
       ({ cached, params, orgId, seen }) => cached((sql) => getSession(sql, orgId, params.session_id, seen)),
       {
         scope: 'sessions:read',
-        response: textOf(SessionDetail),
+        response: sentAsText(SessionDetail),
         members: 'left out',
         cached: true,
         detail: { operationId: 'getSession', summary: 'One session in full' },

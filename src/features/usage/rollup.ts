@@ -43,7 +43,7 @@ interface Grouped {
 
 /** Groups rows `s`, with their day and month, by each of the groupings, and sums them. */
 function grouped(sql: ISql, { groupings, columns, always = [], sums }: Grouped): Fragment {
-  const list = (textOf: (column: string) => string) => sql.unsafe(columns.map(textOf).join(', '))
+  const list = (columnText: (column: string) => string) => sql.unsafe(columns.map(columnText).join(', '))
   const sets = Object.entries(groupings).flatMap(([grain, ofGrain]) =>
     ofGrain.map((grouping) => {
       const names = [...(grain === 'all' ? [] : [grain]), ...grouping, ...always]

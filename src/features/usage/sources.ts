@@ -195,13 +195,13 @@ function sumRows(
   const absent = ofTickets ? ['member', 'agent', 'model', 'branch', 'facet'] : ['ticket', 'facet']
   const ofModel: Record<string, string> =
     filters.model === undefined ? {} : { main_sessions: 'sessions', main_turns: 'turns' }
-  const textOf = (column: string): string => {
+  const columnText = (column: string): string => {
     if (absent.includes(column)) return `''`
     if (KEYS.includes(column)) return `r.${column}`
     return ofTickets && column === 'begun_cost' ? '0::bigint' : `${sign}r.${ofModel[column] ?? column}`
   }
   const rows = sql`
-    select ${selected(sql, [...new Set(columns)], textOf)}
+    select ${selected(sql, [...new Set(columns)], columnText)}
     from ${ofTickets ? sql`ticket_rollups` : sql`usage_rollups`} r
     where r.org_id = ${orgId}
       -- a literal, as in inSpans

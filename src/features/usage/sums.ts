@@ -93,8 +93,8 @@ export const teamTable = (sql: ISql, orgId: string): Fragment => sql`
 export const selected = (
   sql: ISql,
   columns: readonly string[],
-  textOf: (column: string) => string,
-): Fragment => sql.unsafe(columns.map((column) => `${textOf(column)} as ${column}`).join(', '))
+  columnText: (column: string) => string,
+): Fragment => sql.unsafe(columns.map((column) => `${columnText(column)} as ${column}`).join(', '))
 
 /** An equal part of a sum of columns of `s` for one of its tickets `t`, rounded down. */
 const partOf = (columns: readonly string[]): string =>

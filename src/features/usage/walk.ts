@@ -155,7 +155,7 @@ export async function moveUsage(tx: ISql, orgId: string, pricer: Pricer, before:
     order by u.session_id`
   const idsOf = (isMoved: boolean) => sessions.filter((each) => each.is_moved === isMoved).map(({ id }) => id)
   const [moved, others] = [idsOf(true), idsOf(false)]
-  const columnsOf = (alias: 'u' | 'f', columns: object) =>
+  const listed = (alias: 'u' | 'f', columns: object) =>
     tx.unsafe(
       Object.keys(columns)
         .filter((name) => name !== 'day')
@@ -165,7 +165,7 @@ export async function moveUsage(tx: ISql, orgId: string, pricer: Pricer, before:
   /** The usage of sessions, or its facets, as on these days. */
   const onDays = (isOfFacets: boolean, day: Fragment, ids: readonly string[]) => tx`
     (
-      select u.org_id, ${day} as day, ${isOfFacets ? columnsOf('f', FACET_COLUMNS) : columnsOf('u', USAGE_COLUMNS)}
+      select u.org_id, ${day} as day, ${isOfFacets ? listed('f', FACET_COLUMNS) : listed('u', USAGE_COLUMNS)}
       from session_usage u
       ${isOfFacets ? tx`join session_facets f on f.org_id = u.org_id and f.session_id = u.session_id and f.nth = u.nth` : tx``}
       where u.org_id = ${orgId}

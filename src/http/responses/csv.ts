@@ -55,7 +55,7 @@ export const fields = <Item extends object>(...names: readonly (keyof Item & str
   )
 
 /** Columns of the fields that an item always has, in their order, then of those that it may have. */
-export const columnsOf = <Item extends TObject>(
+export const csvColumns = <Item extends TObject>(
   { properties, required = [] }: Item,
   withOptional = true,
 ): CsvColumns<Static<Item>> =>

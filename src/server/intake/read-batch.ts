@@ -26,7 +26,7 @@ const RECORD_LIMITS = {
 }
 const NOTHING = Buffer.alloc(0)
 
-const nameOf = (at: number): string => `records[${at}]`
+const recordField = (at: number): string => `records[${at}]`
 
 export interface ReadOptions {
   maxBytes: number
@@ -69,8 +69,8 @@ async function readJson(
   if (!Array.isArray(records)) throw fieldError('records', 'must be an array')
   refuseTooMany(records.length)
   for (const [index, record] of (records as unknown[]).entries()) {
-    onRecord(nameOf(index))
-    if (!(await preparer.add(record, nameOf(index)))) break
+    onRecord(recordField(index))
+    if (!(await preparer.add(record, recordField(index)))) break
     await pause()
   }
   return { batch: await preparer.finish(), numbers: records.map((_, index) => index) }
@@ -94,7 +94,7 @@ async function readLines(
     }
   }
   for await (const { number, bytes } of splitBytes(chunks(), MAX_LINES)) {
-    const name = nameOf(number - 1)
+    const name = recordField(number - 1)
     onRecord(name)
     numbers.push(number - 1)
     refuseTooMany(numbers.length)

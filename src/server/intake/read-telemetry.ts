@@ -72,8 +72,8 @@ const MAX_SESSION_COST = 10n ** 18n
 
 function isPossible({ turns }: SessionFragments): boolean {
   const cost = turns.reduce((sum, turn) => sum + BigInt(turn.cost ?? 0), 0n)
-  const tokensOf = (kind: number) => turns.reduce((sum, { tokens }) => sum + (tokens?.[kind] ?? 0), 0)
-  return cost <= MAX_SESSION_COST && [0, 1, 2, 3].every((kind) => tokensOf(kind) <= MAX_SESSION_TOKENS)
+  const sumOfKind = (kind: number) => turns.reduce((sum, { tokens }) => sum + (tokens?.[kind] ?? 0), 0)
+  return cost <= MAX_SESSION_COST && [0, 1, 2, 3].every((kind) => sumOfKind(kind) <= MAX_SESSION_TOKENS)
 }
 
 /** The observations with the secrets masked in names: all other texts of agents are ids. */

@@ -144,15 +144,15 @@ interface Branch {
   branch: string
 }
 
-const nameOf = ({ project }: Branch): string => PROJECTS[project]?.name ?? ''
-const repoOf = (branch: Branch): string => `${REPOSITORY_OWNER}/${nameOf(branch)}`
+const projectName = ({ project }: Branch): string => PROJECTS[project]?.name ?? ''
+const repoOf = (branch: Branch): string => `${REPOSITORY_OWNER}/${projectName(branch)}`
 const authorOf = ({ who }: Branch) => ({ email: '', name: '', ...PEOPLE[who] })
 
 export const shaOf = (text: string): string => new Bun.CryptoHasher('sha1').update(text).digest('hex')
 
 /** The place of the branch's sessions; `number`: of a pull request that it is linked to. */
 export const placeOf = (branch: Branch, number?: number) => ({
-  project_name: nameOf(branch),
+  project_name: projectName(branch),
   user_email: authorOf(branch).email,
   branch: branch.branch,
   ...(number === undefined ? {} : { pull_requests: [{ repo: repoOf(branch), number }] }),
@@ -163,7 +163,7 @@ export const commitOf = (
   { at, now, ...commit }: Pick<CommitRecord, 'sha' | 'subject' | 'files'> & { at: number; now: Date },
 ): CommitRecord => ({
   type: 'commit',
-  project: nameOf(branch),
+  project: projectName(branch),
   author_email: authorOf(branch).email,
   author_name: authorOf(branch).name,
   committed_at: new Date(at).toISOString(),
@@ -213,7 +213,7 @@ export const pullRequestOf = (
   pr_title: title,
   files_changed: pull.files.length,
   created_at: new Date(at).toISOString(),
-  project: nameOf(branch),
+  project: projectName(branch),
   author_email: authorOf(branch).email,
   branch: branch.branch,
   ...lifecycleOf(at, now.getTime(), number % 9 === 0),

@@ -22,7 +22,7 @@ import { LOOKUP_TIMEOUT_MS, lookUp, type Resolve } from './resolve.ts'
 const MAX_READ_BODY_BYTES = 16_384
 
 /** Cuts a body to MAX_STORED_BODY_BYTES of text that PostgreSQL can store, without an incomplete last character. */
-function textOf(bytes: Uint8Array, isWhole: boolean): string {
+function bodyText(bytes: Uint8Array, isWhole: boolean): string {
   const text = new TextDecoder().decode(bytes, { stream: !isWhole }).replaceAll('\0', '\uFFFD')
   // longer, since each invalid byte becomes U+FFFD, which has three bytes
   if (Buffer.byteLength(text) <= MAX_STORED_BODY_BYTES) return text
@@ -39,7 +39,7 @@ function createResponseBody() {
       read += chunk.length
       return read < MAX_READ_BODY_BYTES
     },
-    text: (): string => (read === 0 ? '' : textOf(Buffer.concat(chunks), read <= MAX_STORED_BODY_BYTES)),
+    text: (): string => (read === 0 ? '' : bodyText(Buffer.concat(chunks), read <= MAX_STORED_BODY_BYTES)),
   }
 }
 

@@ -21,10 +21,10 @@ export async function findCommits(git: Git, names: readonly string[]): Promise<(
 
 /** Whether the current branch has the name of the default branch of `origin`. */
 async function isDefaultBranch(git: Git): Promise<boolean> {
-  const nameOf = async (ref: string) =>
+  const shortRef = async (ref: string) =>
     (await runGit(git, ['symbolic-ref', '--quiet', '--short', ref])).output.trim()
-  const name = await nameOf('HEAD')
-  return name !== '' && `origin/${name}` === (await nameOf('refs/remotes/origin/HEAD'))
+  const name = await shortRef('HEAD')
+  return name !== '' && `origin/${name}` === (await shortRef('refs/remotes/origin/HEAD'))
 }
 
 /** Whether the default branch has a commit; undefined where this clone does not say. */

@@ -79,7 +79,7 @@ export async function* readCommits(
 ): AsyncGenerator<CommitRecord, RepositoryResult> {
   const root = resolve(path)
   checkFiles(root)
-  const repository = await nameOf(root)
+  const repository = await repoName(root)
   const project = (options.project ?? repository).slice(0, 200)
   const result = { path, project, commits: 0, merges: 0, known: 0, notes: [] as string[] }
   using git = openGit(root)
@@ -190,7 +190,7 @@ async function generatedFiles(git: Git): Promise<Map<string, boolean>> {
   )
 }
 
-async function nameOf(root: string): Promise<string> {
+async function repoName(root: string): Promise<string> {
   const real = await realpath(root)
   return createRepositoryFinder()(real)?.name ?? basename(real)
 }

@@ -132,7 +132,7 @@ function tablesOf(database: Database): Map<string, Set<string>> {
   return tables
 }
 
-export const columnsOf = (
+export const columnSql = (
   { tables }: Pick<AgentDatabase, 'tables'>,
   table: string,
   names: readonly string[],

@@ -7,7 +7,7 @@ import { zstdDecompressSync } from 'node:zlib'
 import { codeOf } from '../../../../base/errors.ts'
 import { vendorNotes } from '../../../records/call-notes.ts'
 import { objectsIn, type Time, textsIn, timeOf } from '../../transcript/contents.ts'
-import { columnsOf, type DatabaseReader, type Row, readRows, wholeText } from '../../transcript/database.ts'
+import { columnSql, type DatabaseReader, type Row, readRows, wholeText } from '../../transcript/database.ts'
 import { isObject, type Json, listOf, objectOf, parseJson, textOf, valueAt } from '../../transcript/json.ts'
 import { type SourceFile, totalOf } from '../../transcript/source-file.ts'
 import { noteWhole, type Transcript } from '../../transcript/transcript.ts'
@@ -23,7 +23,7 @@ const ZED_DATABASE: DatabaseReader = {
   columns: [{ threads: ['data_type', 'data'] }],
   sessionIds: ({ rowsOf }) => rowsOf('threads', { columns: wholeText('id') }).map(({ id }) => id),
   async read(file, database) {
-    const columns = columnsOf(database, 'threads', COLUMNS)
+    const columns = columnSql(database, 'threads', COLUMNS)
     const budget = { left: MAX_UNPACKED_ALL }
     await readRows(
       file,

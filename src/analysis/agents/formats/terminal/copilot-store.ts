@@ -8,7 +8,7 @@ import { picodollarsOf } from '../../../scoring/prices.ts'
 import { storedTime, type Time } from '../../transcript/contents.ts'
 import {
   type AgentDatabase,
-  columnsOf,
+  columnSql,
   type DatabaseReader,
   type Row,
   readRows,
@@ -58,7 +58,7 @@ async function readStore(file: SourceFile, path: string): Promise<Map<string, St
 }
 
 function* storedCalls(database: AgentDatabase): Generator<StoredCall> {
-  const columns = columnsOf(database, TABLE, COLUMNS)
+  const columns = columnSql(database, TABLE, COLUMNS)
   for (const row of database.rowsOf(TABLE, { columns, order: 'id' })) {
     const sessionId = textOf(row.session_id)
     if (sessionId !== null) yield { ...callOf(row), sessionId }

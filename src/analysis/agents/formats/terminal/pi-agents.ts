@@ -58,7 +58,7 @@ function agentsIn(run: Json): (Omit<ApiMessage, 'id'> & { agent: string | null }
     const model = textOf(result.model)?.replace(/:(?:off|minimal|low|medium|high|xhigh)$/, '') ?? null
     return {
       ...usedBy(result.usage, model),
-      agent: path === null ? (name === null ? null : `${name}/run-${place}/session`) : nameOf(path),
+      agent: path === null ? (name === null ? null : `${name}/run-${place}/session`) : agentName(path),
     }
   })
 }
@@ -66,7 +66,7 @@ function agentsIn(run: Json): (Omit<ApiMessage, 'id'> & { agent: string | null }
 const runIn = ({ runId, asyncId }: Json): string | null => textOf(runId) ?? textOf(asyncId)
 
 /** The name of a sub-agent: the path of its file from the folder of the session that started it, without the extension. */
-export const nameOf = (path: string): string =>
+export const agentName = (path: string): string =>
   path
     .replaceAll('\\', '/')
     .replace(/^.*?\/\d{4}-\d\d-\d\dT[\d-]+Z_[^/]+\/|^.*\/(?=[^/]+\/run-\d+\/[^/]+$|[^/]+$)/, '')
@@ -82,7 +82,7 @@ export function noteAgent({ runs }: Transcript, name: string, call: string | nul
 
 /** Notes that the file of a sub-agent is read: by its name, and by that of its run. */
 export function noteAgentFile(transcript: Transcript, path: string): void {
-  const name = nameOf(path)
+  const name = agentName(path)
   for (const each of new Set([name, name.replace(/\/run-\d+\/session$/, '')]))
     noteAgent(transcript, each, null)
 }

@@ -10,7 +10,7 @@ import type { SourceFile } from '../../transcript/source-file.ts'
 import type { Transcript } from '../../transcript/transcript.ts'
 import type { ApiMessage, Turn } from '../../transcript/transcript-model.ts'
 import { type Format, idIn, textIn } from '../format.ts'
-import { nameOf, noteAgent, noteAgentFile, usedBy, usedByTool } from './pi-agents.ts'
+import { agentName, noteAgent, noteAgentFile, usedBy, usedByTool } from './pi-agents.ts'
 
 const newState = (file: SourceFile, transcript: Transcript) => ({
   file,
@@ -58,7 +58,7 @@ function readEntry(state: State, entry: Json): undefined {
 /** Notes the call that stands for a sub-agent, whose file may also be the one of a session of its own. */
 function noteCallOf({ file }: State, transcript: Transcript, agent: string, call: string): void {
   noteAgent(transcript, agent, call)
-  const isRead = file.group.sources.some(({ path }) => path !== file.path && nameOf(path) === agent)
+  const isRead = file.group.sources.some(({ path }) => path !== file.path && agentName(path) === agent)
   if (isRead) noteAgent(transcript, agent, null)
 }
 
