@@ -120,7 +120,7 @@ test(
   270_000,
 )
 
-test('texts that look like tokens delay nobody else', () => attack([tokenBeginnings()]), 90_000)
+test('texts that look like tokens delay nobody else', () => attack([tokenBeginnings()]))
 
 test('computed pull requests after a long history delay nobody else', async () => {
   expect(await send(history())).toBe(200)
@@ -134,7 +134,7 @@ test('1,000 computed pull requests are stored within 20 s', async () => {
   expect(performance.now() - start).toBeLessThan(20_000)
 }, 270_000)
 
-test('bodies of millions of values delay nobody else', () => attack(tooMuch()), 90_000)
+test('bodies of millions of values delay nobody else', () => attack(tooMuch()))
 
 test('SIGTERM during an attack is obeyed before what was sent is done', async () => {
   const sending = [repeatedSecret(10), ...tooMuch()].map((each) => send(each).catch(() => 0))

@@ -71,7 +71,7 @@ describe.skipIf(!built)('the executable', () => {
     ).toBe(0)
     child.kill('SIGTERM')
     expect(await child.exited).toBe(0)
-  }, 90_000)
+  })
 
   test('limits by schema hold in the minified program', async () => {
     const { child, url } = start()
@@ -94,7 +94,7 @@ describe.skipIf(!built)('the executable', () => {
     expect(await list.json()).toEqual({ data: [], pagination: { page: 1, per_page: 50, total: 0 } })
     child.kill('SIGTERM')
     expect(await child.exited).toBe(0)
-  }, 90_000)
+  })
 
   test('unfinished headers and bodies hold little, and a stop does not wait for them', async () => {
     const { child, url } = start()

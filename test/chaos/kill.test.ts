@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -36,7 +36,7 @@ if (!built) process.stderr.write('skipping the kills of the executable: `bun run
 const KILLS = Number(process.env.WEBHOOK_KILL_ROUNDS ?? 2)
 /** The start, the lease and the backlog end within this time, on a machine that does other things as well. */
 const DONE_MS = 60_000
-const TEST_MS = 120_000 + KILLS * 15_000
+setDefaultTimeout(120_000 + KILLS * 15_000)
 
 const home = mkdtempSync(join(tmpdir(), 'cloud-analytics-kill-'))
 const program = [join(home, 'cloud-analytics')]
@@ -191,137 +191,121 @@ async function checkSilences(
 }
 
 describe.skipIf(!built)('deliveries of the executable', () => {
-  test(
-    `kill -9 of the one instance with its database, ${KILLS} times`,
-    async () => {
-      const env: Environment = { ...SETTINGS, DATA_DIR: join(home, 'one') }
-      await newDataFolder(env.DATA_DIR)
-      const receiver = await startReceiver(answersSoon)
-      let instance: Instance = await startInstance(program, env)
-      const org = await makeOrg(program, env)
-      await addEndpointByApi(instance.url, org, receiver.url)
-      const target = () => {
-        const found = attachEmbedded(env.DATA_DIR)
-        if (found === undefined) throw new Error('the database is not running')
-        return found
-      }
-      const load = startLoad(org, () => [instance.url], receiver)
-      const rounds = await killRounds(receiver, target, org.orgId, async () => {
-        await instance.end('SIGKILL')
-        instance = await startInstance(program, env)
-      })
-      await load.stop()
-      await checkRun('one instance', target(), org.orgId, receiver, load.acknowledged, rounds)
-      expect(await command(program, env, 'doctor')).toMatchObject({ ok: true })
-      expect(await instance.end()).toBe(0)
-      receiver.close()
-    },
-    TEST_MS,
-  )
+  test(`kill -9 of the one instance with its database, ${KILLS} times`, async () => {
+    const env: Environment = { ...SETTINGS, DATA_DIR: join(home, 'one') }
+    await newDataFolder(env.DATA_DIR)
+    const receiver = await startReceiver(answersSoon)
+    let instance: Instance = await startInstance(program, env)
+    const org = await makeOrg(program, env)
+    await addEndpointByApi(instance.url, org, receiver.url)
+    const target = () => {
+      const found = attachEmbedded(env.DATA_DIR)
+      if (found === undefined) throw new Error('the database is not running')
+      return found
+    }
+    const load = startLoad(org, () => [instance.url], receiver)
+    const rounds = await killRounds(receiver, target, org.orgId, async () => {
+      await instance.end('SIGKILL')
+      instance = await startInstance(program, env)
+    })
+    await load.stop()
+    await checkRun('one instance', target(), org.orgId, receiver, load.acknowledged, rounds)
+    expect(await command(program, env, 'doctor')).toMatchObject({ ok: true })
+    expect(await instance.end()).toBe(0)
+    receiver.close()
+  })
 
-  test(
-    `kill -9 of one of two instances on one database, ${KILLS} times`,
-    async () => {
-      const database = await testDatabase()
-      const { target, url: DATABASE_URL } = database
-      const envs = ['first', 'second'].map(
-        (name): Environment => ({ ...SETTINGS, DATABASE_URL, DATA_DIR: join(home, name) }),
-      )
-      const [env] = envs
-      if (env === undefined) throw new Error('there is no instance')
-      const receiver = await startReceiver(answersSoon)
-      const instances: Instance[] = []
-      for (const each of envs) instances.push(await startInstance(program, each))
-      const org = await makeOrg(program, env)
-      await addEndpointByApi(instances[0]?.url ?? '', org, receiver.url)
-      const load = startLoad(org, () => instances.map(({ url }) => url), receiver)
-      const rounds = await killRounds(
+  test(`kill -9 of one of two instances on one database, ${KILLS} times`, async () => {
+    const database = await testDatabase()
+    const { target, url: DATABASE_URL } = database
+    const envs = ['first', 'second'].map(
+      (name): Environment => ({ ...SETTINGS, DATABASE_URL, DATA_DIR: join(home, name) }),
+    )
+    const [env] = envs
+    if (env === undefined) throw new Error('there is no instance')
+    const receiver = await startReceiver(answersSoon)
+    const instances: Instance[] = []
+    for (const each of envs) instances.push(await startInstance(program, each))
+    const org = await makeOrg(program, env)
+    await addEndpointByApi(instances[0]?.url ?? '', org, receiver.url)
+    const load = startLoad(org, () => instances.map(({ url }) => url), receiver)
+    const rounds = await killRounds(
+      receiver,
+      () => target,
+      org.orgId,
+      async (round) => {
+        const index = round % 2
+        await instances[index]?.end('SIGKILL')
+        instances[index] = await startInstance(program, envs[index] ?? env)
+      },
+    )
+    await load.stop()
+    await checkRun('two instances', target, org.orgId, receiver, load.acknowledged, rounds)
+    expect(await command(program, env, 'doctor')).toMatchObject({ ok: true })
+    for (const instance of instances) expect(await instance.end()).toBe(0)
+    receiver.close()
+    await database.drop()
+  })
+
+  test(`what one of two instances held in flight by default is soon sent by the other, ${KILLS} times`, async () => {
+    const database = await testDatabase()
+    const { target, url: DATABASE_URL } = database
+    const start = (name: string) =>
+      startInstance(program, { ...DEFAULTS, DATABASE_URL, DATA_DIR: join(home, name) })
+    const receiver = await startReceiver(answersSoon)
+    let victim = await start('default-0')
+    let survivor = await start('default-1')
+    const org = await makeOrg(program, { ...DEFAULTS, DATABASE_URL, DATA_DIR: home })
+    await addEndpointByApi(victim.url, org, receiver.url)
+    const acknowledged = new Set<string>()
+    const silencesMs: number[] = []
+    for (let round = 0; round < KILLS; round += 1) {
+      // stopped, so that the other one claims all that may be in flight
+      survivor.signal('SIGSTOP')
+      const silenceMs = await silenceAfter(
         receiver,
-        () => target,
-        org.orgId,
-        async (round) => {
-          const index = round % 2
-          await instances[index]?.end('SIGKILL')
-          instances[index] = await startInstance(program, envs[index] ?? env)
+        (count) => syncSessions(victim.url, org, count),
+        acknowledged,
+        async () => {
+          survivor.signal('SIGCONT')
+          await victim.end('SIGKILL')
         },
       )
-      await load.stop()
-      await checkRun('two instances', target, org.orgId, receiver, load.acknowledged, rounds)
-      expect(await command(program, env, 'doctor')).toMatchObject({ ok: true })
-      for (const instance of instances) expect(await instance.end()).toBe(0)
-      receiver.close()
-      await database.drop()
-    },
-    TEST_MS,
-  )
+      silencesMs.push(silenceMs)
+      victim = survivor
+      survivor = await start(`default-${round % 2}`)
+    }
+    await checkSilences('one of two, defaults', target, org.orgId, receiver, acknowledged, silencesMs)
+    for (const instance of [victim, survivor]) expect(await instance.end()).toBe(0)
+    receiver.close()
+    await database.drop()
+  })
 
-  test(
-    `what one of two instances held in flight by default is soon sent by the other, ${KILLS} times`,
-    async () => {
-      const database = await testDatabase()
-      const { target, url: DATABASE_URL } = database
-      const start = (name: string) =>
-        startInstance(program, { ...DEFAULTS, DATABASE_URL, DATA_DIR: join(home, name) })
-      const receiver = await startReceiver(answersSoon)
-      let victim = await start('default-0')
-      let survivor = await start('default-1')
-      const org = await makeOrg(program, { ...DEFAULTS, DATABASE_URL, DATA_DIR: home })
-      await addEndpointByApi(victim.url, org, receiver.url)
-      const acknowledged = new Set<string>()
-      const silencesMs: number[] = []
-      for (let round = 0; round < KILLS; round += 1) {
-        // stopped, so that the other one claims all that may be in flight
-        survivor.signal('SIGSTOP')
-        const silenceMs = await silenceAfter(
-          receiver,
-          (count) => syncSessions(victim.url, org, count),
-          acknowledged,
-          async () => {
-            survivor.signal('SIGCONT')
-            await victim.end('SIGKILL')
-          },
-        )
-        silencesMs.push(silenceMs)
-        victim = survivor
-        survivor = await start(`default-${round % 2}`)
-      }
-      await checkSilences('one of two, defaults', target, org.orgId, receiver, acknowledged, silencesMs)
-      for (const instance of [victim, survivor]) expect(await instance.end()).toBe(0)
-      receiver.close()
-      await database.drop()
-    },
-    TEST_MS,
-  )
-
-  test(
-    `what the only instance held in flight by default is soon sent by its next start, ${KILLS} times`,
-    async () => {
-      const env: Environment = { ...DEFAULTS, DATA_DIR: join(home, 'only') }
-      await newDataFolder(env.DATA_DIR)
-      const receiver = await startReceiver(answersSoon)
-      let instance = await startInstance(program, env)
-      const org = await makeOrg(program, env)
-      await addEndpointByApi(instance.url, org, receiver.url)
-      const acknowledged = new Set<string>()
-      const silencesMs: number[] = []
-      for (let round = 0; round < KILLS; round += 1) {
-        const silenceMs = await silenceAfter(
-          receiver,
-          (count) => syncSessions(instance.url, org, count),
-          acknowledged,
-          async () => {
-            await instance.end('SIGKILL')
-            instance = await startInstance(program, env)
-          },
-        )
-        silencesMs.push(silenceMs)
-      }
-      const target = attachEmbedded(env.DATA_DIR)
-      if (target === undefined) throw new Error('the database is not running')
-      await checkSilences('the only one, defaults', target, org.orgId, receiver, acknowledged, silencesMs)
-      expect(await instance.end()).toBe(0)
-      receiver.close()
-    },
-    TEST_MS,
-  )
+  test(`what the only instance held in flight by default is soon sent by its next start, ${KILLS} times`, async () => {
+    const env: Environment = { ...DEFAULTS, DATA_DIR: join(home, 'only') }
+    await newDataFolder(env.DATA_DIR)
+    const receiver = await startReceiver(answersSoon)
+    let instance = await startInstance(program, env)
+    const org = await makeOrg(program, env)
+    await addEndpointByApi(instance.url, org, receiver.url)
+    const acknowledged = new Set<string>()
+    const silencesMs: number[] = []
+    for (let round = 0; round < KILLS; round += 1) {
+      const silenceMs = await silenceAfter(
+        receiver,
+        (count) => syncSessions(instance.url, org, count),
+        acknowledged,
+        async () => {
+          await instance.end('SIGKILL')
+          instance = await startInstance(program, env)
+        },
+      )
+      silencesMs.push(silenceMs)
+    }
+    const target = attachEmbedded(env.DATA_DIR)
+    if (target === undefined) throw new Error('the database is not running')
+    await checkSilences('the only one, defaults', target, org.orgId, receiver, acknowledged, silencesMs)
+    expect(await instance.end()).toBe(0)
+    receiver.close()
+  })
 })

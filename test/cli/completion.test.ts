@@ -51,7 +51,7 @@ beforeAll(async () => {
     expect(code).toBe(0)
     await Bun.write(join(folder.path, shell), stdout)
   }
-}, 90_000)
+})
 
 async function offered(shell: Shell, line: string): Promise<string[]> {
   const child = Bun.spawn({
@@ -81,10 +81,8 @@ const CASES: [string, string[]][] = [
 ]
 
 for (const shell of SHELLS) {
-  test.skipIf(Bun.which(shell) === null).each(CASES)(
-    `${shell} completes %j`,
-    async (line, words) => expect(await offered(shell, line)).toEqual(words),
-    60_000,
+  test.skipIf(Bun.which(shell) === null).each(CASES)(`${shell} completes %j`, async (line, words) =>
+    expect(await offered(shell, line)).toEqual(words),
   )
 }
 

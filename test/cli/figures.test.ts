@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { barOf, cut, draw, screenOf, sparkOf } from '../../src/cli/command/table.ts'
 import { scratchFolder } from '../support/at-end.ts'
 import { PROGRAM, run, runJson, type Serving, serving } from '../support/cli.ts'
@@ -6,7 +6,7 @@ import { newDataFolder } from '../support/data-folder.ts'
 
 // cost, sessions, quality, risk and team: on the local database and by a server's API, the same figures.
 
-const SLOW_MS = 180_000
+setDefaultTimeout(180_000)
 const folder = scratchFolder()
 const local = { DATA_DIR: `${folder.path}/data` }
 let server: Serving
@@ -85,7 +85,7 @@ beforeAll(async () => {
   expect(imported).toMatchObject({ created: RECORDS.length, skipped: 0 })
   key = (await runJson(['key', 'create', '--org', 'acme', '--name', 'first', '--scopes', 'read'], local)).key
   remote = { ...local, CLOUD_ANALYTICS_SERVER: server.url, CLOUD_ANALYTICS_KEY: key }
-}, SLOW_MS)
+})
 afterAll(async () => {
   // again, where only some of the tests ran
   await server.end()
@@ -145,30 +145,26 @@ describe('--json', () => {
       '/outcomes?by=project&date_from=2026-01-01&date_to=2026-12-31',
     ],
     [['team'], '/team'],
-  ])(
-    '%p prints the body of the API, of the local database and of a server',
-    async (args, path) => {
-      const response = await fetch(`${server.url}/v1${path}`, { headers: { authorization: `Bearer ${key}` } })
-      expect(response.status).toBe(200)
-      const body = (await response.text()).replaceAll('\u202e', '\\u202e')
-      const { searchParams } = new URL(path, server.url)
-      const range = { from: searchParams.get('date_from'), to: searchParams.get('date_to') }
-      // an explanation names its range itself
-      const expected =
-        range.from === null || args[0] === 'explain'
-          ? body
-          : `${body.slice(0, -1)},"range":${JSON.stringify(range)}}`
-      for (const [words, env] of [
-        [[...args, '--org', 'acme'], { ...local, LOG_LEVEL: 'info' }],
-        [args, remote],
-      ] as const) {
-        const { code, stdout, stderr } = await run([...words, '--json'], env)
-        expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-        expect(stdout).toBe(`${expected}\n`)
-      }
-    },
-    SLOW_MS,
-  )
+  ])('%p prints the body of the API, of the local database and of a server', async (args, path) => {
+    const response = await fetch(`${server.url}/v1${path}`, { headers: { authorization: `Bearer ${key}` } })
+    expect(response.status).toBe(200)
+    const body = (await response.text()).replaceAll('\u202e', '\\u202e')
+    const { searchParams } = new URL(path, server.url)
+    const range = { from: searchParams.get('date_from'), to: searchParams.get('date_to') }
+    // an explanation names its range itself
+    const expected =
+      range.from === null || args[0] === 'explain'
+        ? body
+        : `${body.slice(0, -1)},"range":${JSON.stringify(range)}}`
+    for (const [words, env] of [
+      [[...args, '--org', 'acme'], { ...local, LOG_LEVEL: 'info' }],
+      [args, remote],
+    ] as const) {
+      const { code, stdout, stderr } = await run([...words, '--json'], env)
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+      expect(stdout).toBe(`${expected}\n`)
+    }
+  })
 
   test('without --from the last 30 days, up to --to', async () => {
     const ids = async (...args: string[]) =>
@@ -189,104 +185,92 @@ describe('--json', () => {
 })
 
 describe('on a terminal', () => {
-  test(
-    'of 80 columns texts are cut and columns left out; of 200 all is shown; a pipe gets all',
-    async () => {
-      const breakdown = ['cost', '--by', 'project', '--org', 'acme', ...MARCH]
-      expect(plain(await onTerminal(80, breakdown))).toEqual([
-        'Cost by project from 2026-03-01 to 2026-03-31: $37.50',
-        '',
-        'PROJECT                   SESSIONS  TURNS  TOKENS       COST   SHARE',
-        'checkout                         1     10    2.5M     $30.00   80.0%  ██████████',
-        'データベース管理システ…          1  1,234    2.5M      $7.50   20.0%  ██▌',
-        '\\u001b[2J\\u202eevil\\u00…         1     10    2.5M  $0.000213    0.0%  ▏',
-        'total                            3  1,254    7.6M     $37.50  100.0%',
-        '',
-        '3 of 3 projects, page 1 of 1',
-      ])
-      const piped = (await run(breakdown, local)).stdout.trimEnd().split('\n')
-      const wide = plain(await onTerminal(200, breakdown))
-      const head = 'TOKENS  INPUT  OUTPUT  CACHE READ  CACHE WRITE       COST   SHARE'
-      for (const lines of [wide, piped]) {
-        expect(lines[2]).toEndWith(head)
-        expect(lines[4]).toStartWith('データベース管理システムのとても長い名前のプロジェクト  ')
-        expect(lines[5]).toStartWith('\\u001b[2J\\u202eevil\\u000anext  ')
-      }
-      expect(wide[3]).toEndWith(`80.0%  ${'█'.repeat(40)}`)
-      expect(piped[3]).toEndWith(`80.0%  ${'█'.repeat(20)}`)
-    },
-    SLOW_MS,
-  )
+  test('of 80 columns texts are cut and columns left out; of 200 all is shown; a pipe gets all', async () => {
+    const breakdown = ['cost', '--by', 'project', '--org', 'acme', ...MARCH]
+    expect(plain(await onTerminal(80, breakdown))).toEqual([
+      'Cost by project from 2026-03-01 to 2026-03-31: $37.50',
+      '',
+      'PROJECT                   SESSIONS  TURNS  TOKENS       COST   SHARE',
+      'checkout                         1     10    2.5M     $30.00   80.0%  ██████████',
+      'データベース管理システ…          1  1,234    2.5M      $7.50   20.0%  ██▌',
+      '\\u001b[2J\\u202eevil\\u00…         1     10    2.5M  $0.000213    0.0%  ▏',
+      'total                            3  1,254    7.6M     $37.50  100.0%',
+      '',
+      '3 of 3 projects, page 1 of 1',
+    ])
+    const piped = (await run(breakdown, local)).stdout.trimEnd().split('\n')
+    const wide = plain(await onTerminal(200, breakdown))
+    const head = 'TOKENS  INPUT  OUTPUT  CACHE READ  CACHE WRITE       COST   SHARE'
+    for (const lines of [wide, piped]) {
+      expect(lines[2]).toEndWith(head)
+      expect(lines[4]).toStartWith('データベース管理システムのとても長い名前のプロジェクト  ')
+      expect(lines[5]).toStartWith('\\u001b[2J\\u202eevil\\u000anext  ')
+    }
+    expect(wide[3]).toEndWith(`80.0%  ${'█'.repeat(40)}`)
+    expect(piped[3]).toEndWith(`80.0%  ${'█'.repeat(20)}`)
+  })
 
-  test(
-    'a change of too few has no figures, and no line for them',
-    async () => {
-      const who = '--kind setting --week 2026-03-02 --unit member --members ada@example.com'.split(' ')
-      const { id } = await runJson(['effects', 'add', 'Strict types', '--org', 'acme', ...who], local)
-      const { code, stdout } = await run(['effects', 'show', id, '--org', 'acme'], local)
-      expect({ code, lines: stdout.trimEnd().split('\n') }).toEqual({
-        code: 0,
-        lines: [
-          'Strict types, since the week of 2026-03-02',
-          '',
-          'verdict:     Too few: nobody can be compared with their own past, it needs five',
-          'effect:      –',
-          'measure:     cost per prompt, own past',
-          'weeks:       8 before, 4 after',
-          'who:         0 changed, 0 others',
-          '',
-          'Members were not assigned: work that became harder that very week looks the same.',
-        ],
-      })
-    },
-    SLOW_MS,
-  )
+  test('a change of too few has no figures, and no line for them', async () => {
+    const who = '--kind setting --week 2026-03-02 --unit member --members ada@example.com'.split(' ')
+    const { id } = await runJson(['effects', 'add', 'Strict types', '--org', 'acme', ...who], local)
+    const { code, stdout } = await run(['effects', 'show', id, '--org', 'acme'], local)
+    expect({ code, lines: stdout.trimEnd().split('\n') }).toEqual({
+      code: 0,
+      lines: [
+        'Strict types, since the week of 2026-03-02',
+        '',
+        'verdict:     Too few: nobody can be compared with their own past, it needs five',
+        'effect:      –',
+        'measure:     cost per prompt, own past',
+        'weeks:       8 before, 4 after',
+        'who:         0 changed, 0 others',
+        '',
+        'Members were not assigned: work that became harder that very week looks the same.',
+      ],
+    })
+  })
 
-  test(
-    'sessions, quality, risk and team at 80 columns, from a server',
-    async () => {
-      const shown = async (...args: string[]) => plain(await onTerminal(80, args, remote))
-      expect(await shown('sessions', '--per-page', '2', ...MARCH)).toEqual([
-        'Sessions from 2026-03-01 to 2026-03-31; times are UTC',
-        '',
-        'SESSION     PROJECT             BEGAN             QUALITY       COST',
-        'sess_three  \\u001b[2J\\u202eev…  2026-03-03 12:00     80.0  $0.000213  ▏',
-        'sess_two    データベース管理…   2026-03-03 11:30     45.3      $7.50  ██████████',
-        '',
-        '1,244 turns and $7.50 on this page',
-        '2 of 3 sessions, page 1 of 2; next page: the same with --page 2',
-      ])
-      expect(await shown('quality', ...MARCH)).toEqual([
-        'Quality from 2026-03-01 to 2026-03-31: 68.42 of 100 in 3 sessions',
-        '',
-        'DAY         SCORE',
-        `2026-03-02  80.00  ${'█'.repeat(32)}`,
-        `2026-03-03  62.63  ${'█'.repeat(25)}`,
-      ])
-      // (45.25 + 80) / 2, and 80
-      expect((await shown('quality', '--from', '2026-03-03', '--to', '2026-03-03'))[0]).toBe(
-        'Quality from 2026-03-03 to 2026-03-03: 62.63 of 100 in 2 sessions, -17.37 points against the 1 day before',
-      )
-      expect(await shown('risk')).toEqual([
-        'Risk of pull requests, newest first; 0 to 100, high is bad',
-        '',
-        'REPOSITORY      PR  TITLE                               RATING  RISK',
-        'acme/checkout  128  Fix rounding of refunds when seve…  high      65  ██████▌',
-        '',
-        '1 of 1 pull requests, page 1 of 1',
-      ])
-      const team = await shown('team')
-      expect(team.slice(0, 5)).toEqual([
-        '2 members, 1 active; 1 session in the last 7 days',
-        '',
-        'NAME  EMAIL            ROLE       JOINED       COST  SESSIONS',
-        `Ada   ada@example.com  admin      2026-01-05  $2.00         1  ${'█'.repeat(17)}`,
-        '田中  bo@example.com   developer  2026-01-05  $0.00         0',
-      ])
-      expect(team[6]).toMatch(/^Sessions and cost from \d{4}-\d\d-\d\d on\.$/)
-    },
-    SLOW_MS,
-  )
+  test('sessions, quality, risk and team at 80 columns, from a server', async () => {
+    const shown = async (...args: string[]) => plain(await onTerminal(80, args, remote))
+    expect(await shown('sessions', '--per-page', '2', ...MARCH)).toEqual([
+      'Sessions from 2026-03-01 to 2026-03-31; times are UTC',
+      '',
+      'SESSION     PROJECT             BEGAN             QUALITY       COST',
+      'sess_three  \\u001b[2J\\u202eev…  2026-03-03 12:00     80.0  $0.000213  ▏',
+      'sess_two    データベース管理…   2026-03-03 11:30     45.3      $7.50  ██████████',
+      '',
+      '1,244 turns and $7.50 on this page',
+      '2 of 3 sessions, page 1 of 2; next page: the same with --page 2',
+    ])
+    expect(await shown('quality', ...MARCH)).toEqual([
+      'Quality from 2026-03-01 to 2026-03-31: 68.42 of 100 in 3 sessions',
+      '',
+      'DAY         SCORE',
+      `2026-03-02  80.00  ${'█'.repeat(32)}`,
+      `2026-03-03  62.63  ${'█'.repeat(25)}`,
+    ])
+    // (45.25 + 80) / 2, and 80
+    expect((await shown('quality', '--from', '2026-03-03', '--to', '2026-03-03'))[0]).toBe(
+      'Quality from 2026-03-03 to 2026-03-03: 62.63 of 100 in 2 sessions, -17.37 points against the 1 day before',
+    )
+    expect(await shown('risk')).toEqual([
+      'Risk of pull requests, newest first; 0 to 100, high is bad',
+      '',
+      'REPOSITORY      PR  TITLE                               RATING  RISK',
+      'acme/checkout  128  Fix rounding of refunds when seve…  high      65  ██████▌',
+      '',
+      '1 of 1 pull requests, page 1 of 1',
+    ])
+    const team = await shown('team')
+    expect(team.slice(0, 5)).toEqual([
+      '2 members, 1 active; 1 session in the last 7 days',
+      '',
+      'NAME  EMAIL            ROLE       JOINED       COST  SESSIONS',
+      `Ada   ada@example.com  admin      2026-01-05  $2.00         1  ${'█'.repeat(17)}`,
+      '田中  bo@example.com   developer  2026-01-05  $0.00         0',
+    ])
+    expect(team[6]).toMatch(/^Sessions and cost from \d{4}-\d\d-\d\d on\.$/)
+  })
 
   test('the summary of cost has days, projects and the budget', async () => {
     const { stdout } = await run(['cost', '--org', 'acme', ...MARCH], local)
@@ -338,31 +322,27 @@ describe('on a terminal', () => {
     expect(listed).not.toContain('of-one')
   })
 
-  test(
-    'colours by NO_COLOR and FORCE_COLOR, never into a pipe by themselves',
-    async () => {
-      const args = ['quality', '--org', 'acme', ...MARCH]
-      const isColoured = (text: string) => text.includes('\u001b[')
-      const terminal = async (more: Record<string, string>) =>
-        isColoured((await onTerminal(80, args, more)).join('\n'))
-      const pipe = async (more: Record<string, string>) =>
-        isColoured((await run(args, { ...local, ...more })).stdout)
-      expect([await terminal({}), await terminal({ NO_COLOR: '' })]).toEqual([true, true])
-      expect(await terminal({ NO_COLOR: '1', FORCE_COLOR: '1' })).toBe(false)
-      expect([await pipe({}), await pipe({ FORCE_COLOR: '1' })]).toEqual([false, true])
-      expect(screenOf({ TERM: 'dumb' }, { isTTY: true, columns: 0 })).toEqual({
-        width: 80,
-        colour: false,
-        unicode: true,
-      })
-      expect(screenOf({ FORCE_COLOR: '0' }, { isTTY: true, columns: 99 })).toEqual({
-        width: 99,
-        colour: false,
-        unicode: true,
-      })
-    },
-    SLOW_MS,
-  )
+  test('colours by NO_COLOR and FORCE_COLOR, never into a pipe by themselves', async () => {
+    const args = ['quality', '--org', 'acme', ...MARCH]
+    const isColoured = (text: string) => text.includes('\u001b[')
+    const terminal = async (more: Record<string, string>) =>
+      isColoured((await onTerminal(80, args, more)).join('\n'))
+    const pipe = async (more: Record<string, string>) =>
+      isColoured((await run(args, { ...local, ...more })).stdout)
+    expect([await terminal({}), await terminal({ NO_COLOR: '' })]).toEqual([true, true])
+    expect(await terminal({ NO_COLOR: '1', FORCE_COLOR: '1' })).toBe(false)
+    expect([await pipe({}), await pipe({ FORCE_COLOR: '1' })]).toEqual([false, true])
+    expect(screenOf({ TERM: 'dumb' }, { isTTY: true, columns: 0 })).toEqual({
+      width: 80,
+      colour: false,
+      unicode: true,
+    })
+    expect(screenOf({ FORCE_COLOR: '0' }, { isTTY: true, columns: 99 })).toEqual({
+      width: 99,
+      colour: false,
+      unicode: true,
+    })
+  })
 })
 
 describe('what is empty names the next command', () => {
@@ -431,79 +411,67 @@ test.each([
   ],
   [['team', '--org', 'acme', '--server', 'http://127.0.0.1:1'], 'a key knows its organization'],
   [['risk'], 'give --org for the local database, or sign in'],
-])(
-  '%p is wrong usage',
-  async (args, message) => {
-    const words = args.map((word) => (word === 'KEY' ? key : word))
-    const { code, stdout, stderr } = await run([...words, '--json'], local)
-    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
-    expect(stderr).toContain(message)
-  },
-  SLOW_MS,
-)
+])('%p is wrong usage', async (args, message) => {
+  const words = args.map((word) => (word === 'KEY' ? key : word))
+  const { code, stdout, stderr } = await run([...words, '--json'], local)
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+  expect(stderr).toContain(message)
+})
 
-test(
-  'what a key may not see is left out or refused; what is no server of ours is named',
-  async () => {
-    const create = ['key', 'create', '--org', 'acme', '--name', 'x', '--scopes']
-    const team = { ...remote, CLOUD_ANALYTICS_KEY: (await runJson([...create, 'team:read'], local)).key }
-    const cost = { ...remote, CLOUD_ANALYTICS_KEY: (await runJson([...create, 'cost:read'], local)).key }
-    const shown = await run(['team'], team)
-    expect(shown.stdout).toContain('need a key with the scope cost:read')
-    expect(shown.stdout).not.toContain('COST')
-    expect(await run(['cost'], team)).toMatchObject({
-      code: 1,
-      stdout: '',
-      stderr: `error: ${server.url} refuses: This needs an API key with the scope cost:read\n`,
-    })
-    const byMember = ['cost', '--by', 'member', ...MARCH]
-    expect((await run(byMember, remote)).stdout).toContain('ada@example.com')
-    expect((await run(byMember, cost)).stdout).toContain('user_ada')
+test('what a key may not see is left out or refused; what is no server of ours is named', async () => {
+  const create = ['key', 'create', '--org', 'acme', '--name', 'x', '--scopes']
+  const team = { ...remote, CLOUD_ANALYTICS_KEY: (await runJson([...create, 'team:read'], local)).key }
+  const cost = { ...remote, CLOUD_ANALYTICS_KEY: (await runJson([...create, 'cost:read'], local)).key }
+  const shown = await run(['team'], team)
+  expect(shown.stdout).toContain('need a key with the scope cost:read')
+  expect(shown.stdout).not.toContain('COST')
+  expect(await run(['cost'], team)).toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: `error: ${server.url} refuses: This needs an API key with the scope cost:read\n`,
+  })
+  const byMember = ['cost', '--by', 'member', ...MARCH]
+  expect((await run(byMember, remote)).stdout).toContain('ada@example.com')
+  expect((await run(byMember, cost)).stdout).toContain('user_ada')
 
-    const other = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('hello') })
-    const elsewhere = { ...remote, CLOUD_ANALYTICS_SERVER: `http://127.0.0.1:${other.port}` }
-    const answered = await run(['cost'], elsewhere)
-    expect(answered).toMatchObject({ code: 1, stdout: '' })
-    expect(answered.stderr).toContain('is not Cloud Analytics')
-    await other.stop()
-  },
-  SLOW_MS,
-)
+  const other = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('hello') })
+  const elsewhere = { ...remote, CLOUD_ANALYTICS_SERVER: `http://127.0.0.1:${other.port}` }
+  const answered = await run(['cost'], elsewhere)
+  expect(answered).toMatchObject({ code: 1, stdout: '' })
+  expect(answered.stderr).toContain('is not Cloud Analytics')
+  await other.stop()
+})
 
-test(
-  'of many projects the dearest are shown; each of many members has its sessions',
-  async () => {
-    const many = Array.from({ length: 101 }, (_, index) => index + 1)
-    const email = (n: number) => `dev${n}@example.com`
-    const member = { type: 'member', role: 'developer', joined_at: '2026-01-05T00:00:00Z' }
-    // The largest changes are of days that are over.
-    const began = new Date(Date.now() - 86_400_000).toISOString()
-    const records = [
-      ...many.map((n) => ({ ...member, email: email(n), display_name: `Dev ${n}` })),
-      ...many.map((n) =>
-        session(`many_${n}`, began, {
-          estimated_cost: n,
-          project_name: `project-${n % 25}-${'x'.repeat(150)}`,
-          user_email: email(n),
-        }),
-      ),
-      session('others', began, { estimated_cost: 0.5, user_email: 'nobody@example.com' }),
-    ]
-    await runJson(['org', 'create', '--slug', 'many', '--name', 'many', '--plan', 'cloud_team'], local)
-    const text = records.map((record) => `${JSON.stringify(record)}\n`).join('')
-    expect(await runJson(['import', '-', '--org', 'many'], local, text)).toMatchObject({ skipped: 0 })
-    const cost = plain(await onTerminal(80, ['cost', '--org', 'many']))
-    // the three that changed most are named above them
-    expect(cost.filter((line) => line.startsWith('project-'))).toHaveLength(23)
-    expect(cost).toContain('and 6 more: cost --by project')
-    expect(cost.filter((line) => Bun.stringWidth(line) > 80 && !line.includes('No budget'))).toEqual([])
-    const team = (await run(['team', '--org', 'many'], local)).stdout.split('\n')
-    for (const n of many)
-      expect(team).toContainEqual(expect.stringMatching(new RegExp(`${email(n)} .* \\$${n}\\.00 +1  █{20}$`)))
-    expect(team.at(-2)).toEndWith(' Of no member: 1 session, $0.50.')
-  },
-  SLOW_MS,
-)
+test('of many projects the dearest are shown; each of many members has its sessions', async () => {
+  const many = Array.from({ length: 101 }, (_, index) => index + 1)
+  const email = (n: number) => `dev${n}@example.com`
+  const member = { type: 'member', role: 'developer', joined_at: '2026-01-05T00:00:00Z' }
+  // The largest changes are of days that are over.
+  const began = new Date(Date.now() - 86_400_000).toISOString()
+  const records = [
+    ...many.map((n) => ({ ...member, email: email(n), display_name: `Dev ${n}` })),
+    ...many.map((n) =>
+      session(`many_${n}`, began, {
+        estimated_cost: n,
+        project_name: `project-${n % 25}-${'x'.repeat(150)}`,
+        user_email: email(n),
+      }),
+    ),
+    session('others', began, { estimated_cost: 0.5, user_email: 'nobody@example.com' }),
+  ]
+  await runJson(['org', 'create', '--slug', 'many', '--name', 'many', '--plan', 'cloud_team'], local)
+  const text = records.map((record) => `${JSON.stringify(record)}\n`).join('')
+  expect(await runJson(['import', '-', '--org', 'many'], local, text)).toMatchObject({ skipped: 0 })
+  const cost = plain(await onTerminal(80, ['cost', '--org', 'many']))
+  // the three that changed most are named above them
+  expect(cost.filter((line) => line.startsWith('project-'))).toHaveLength(23)
+  expect(cost).toContain('and 6 more: cost --by project')
+  expect(cost.filter((line) => Bun.stringWidth(line) > 80 && !line.includes('No budget'))).toEqual([])
+  const team = (await run(['team', '--org', 'many'], local)).stdout.split('\n')
+  for (const n of many)
+    expect(team).toContainEqual(expect.stringMatching(new RegExp(`${email(n)} .* \\$${n}\\.00 +1  █{20}$`)))
+  expect(team.at(-2)).toEndWith(' Of no member: 1 session, $0.50.')
+})
 
 describe('tables', () => {
   const rows = [
@@ -563,15 +531,11 @@ describe('tables', () => {
   })
 })
 
-test(
-  'without a server on the data directory the database is started for the command',
-  async () => {
-    expect((await server.end()).code).toBe(0)
-    const shown = await run(['cost', '--by', 'model', '--org', 'acme', ...MARCH], local)
-    expect(shown.stdout).toContain('claude-opus-4-5 ')
-    const asked = await run(['cost'], remote)
-    expect(asked).toMatchObject({ code: 1, stdout: '' })
-    expect(asked.stderr).toContain('cannot be reached')
-  },
-  SLOW_MS,
-)
+test('without a server on the data directory the database is started for the command', async () => {
+  expect((await server.end()).code).toBe(0)
+  const shown = await run(['cost', '--by', 'model', '--org', 'acme', ...MARCH], local)
+  expect(shown.stdout).toContain('claude-opus-4-5 ')
+  const asked = await run(['cost'], remote)
+  expect(asked).toMatchObject({ code: 1, stdout: '' })
+  expect(asked.stderr).toContain('cannot be reached')
+})

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ import { readUntil, run, startProgram } from '../support/cli.ts'
 
 // The client meets a server that is not ours, or that does not answer.
 
-const SLOW_MS = 180_000
+setDefaultTimeout(180_000)
 const MAX_RSS_BYTES = 160_000_000
 const MIB = 1024 * 1024
 const folder = scratchFolder()
@@ -67,7 +67,6 @@ test.each(['[null]', 'null', '1', '{"status":"ok"}', '<html>'])(
     if (body.startsWith('{')) return
     expect((await run(['cost', '--json'], env)).code).toBe(1)
   },
-  SLOW_MS,
 )
 
 const transcripts = join(folder.path, 'transcripts')
@@ -125,39 +124,31 @@ describe.each(COMMANDS)('%s', (...words) => {
     return { code, stderr, rss }
   }
 
-  test(
-    'reads an answer without an end up to its limit',
-    async () => {
-      const env = await serverThat((socket) => {
-        socket.write('HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n')
-        const blanks = Buffer.alloc(MIB, ' ')
-        const go = () => {
-          while (socket.writable && socket.write(blanks));
-          if (socket.writable) socket.once('drain', go)
-        }
-        go()
-      })
-      const { code, stderr, rss } = await runMeasured(env)
-      expect(code).toBe(1)
-      expect(stderr).toContain(words[0] === 'health' ? 'does not answer' : 'is longer than 32 MiB')
-      expect(rss).toBeWithin(1, MAX_RSS_BYTES)
-    },
-    SLOW_MS,
-  )
+  test('reads an answer without an end up to its limit', async () => {
+    const env = await serverThat((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n')
+      const blanks = Buffer.alloc(MIB, ' ')
+      const go = () => {
+        while (socket.writable && socket.write(blanks));
+        if (socket.writable) socket.once('drain', go)
+      }
+      go()
+    })
+    const { code, stderr, rss } = await runMeasured(env)
+    expect(code).toBe(1)
+    expect(stderr).toContain(words[0] === 'health' ? 'does not answer' : 'is longer than 32 MiB')
+    expect(rss).toBeWithin(1, MAX_RSS_BYTES)
+  })
 
-  test(
-    'does not unpack an answer',
-    async () => {
-      const env = await serverThat((socket) =>
-        respond(socket, '200 OK', packed, 'content-type: application/json', 'content-encoding: gzip'),
-      )
-      const { code, stderr, rss } = await runMeasured(env)
-      expect(code).toBe(1)
-      expect(stderr).toMatch(/is not Cloud Analytics|an answer that is not ours|does not answer/)
-      expect(rss).toBeWithin(1, MAX_RSS_BYTES)
-    },
-    SLOW_MS,
-  )
+  test('does not unpack an answer', async () => {
+    const env = await serverThat((socket) =>
+      respond(socket, '200 OK', packed, 'content-type: application/json', 'content-encoding: gzip'),
+    )
+    const { code, stderr, rss } = await runMeasured(env)
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/is not Cloud Analytics|an answer that is not ours|does not answer/)
+    expect(rss).toBeWithin(1, MAX_RSS_BYTES)
+  })
 })
 
 test.each(COMMANDS.slice(0, 4))('%s names the address that a redirect leads to', async (...words) => {
@@ -187,24 +178,20 @@ test('mcp over standard input follows no redirect, which would take the key else
   expect(asked).toEqual([])
 })
 
-test(
-  'mcp over standard input does not unpack an answer',
-  async () => {
-    const env = await serverThat((socket) =>
-      respond(socket, '200 OK', packed, 'content-type: application/json', 'content-encoding: gzip'),
-    )
-    const child = startProgram(['mcp'], env, new Blob([`${CALL}\n`]))
-    let rss = 0
-    const look = setInterval(() => {
-      rss = peakOf(child.pid) ?? rss
-    }, 10)
-    const [stdout, code] = await Promise.all([child.stdout.text(), child.exited])
-    clearInterval(look)
-    expect([code, JSON.parse(stdout)]).toMatchObject([0, { id: 1, error: {} }])
-    expect(rss).toBeWithin(1, MAX_RSS_BYTES)
-  },
-  SLOW_MS,
-)
+test('mcp over standard input does not unpack an answer', async () => {
+  const env = await serverThat((socket) =>
+    respond(socket, '200 OK', packed, 'content-type: application/json', 'content-encoding: gzip'),
+  )
+  const child = startProgram(['mcp'], env, new Blob([`${CALL}\n`]))
+  let rss = 0
+  const look = setInterval(() => {
+    rss = peakOf(child.pid) ?? rss
+  }, 10)
+  const [stdout, code] = await Promise.all([child.stdout.text(), child.exited])
+  clearInterval(look)
+  expect([code, JSON.parse(stdout)]).toMatchObject([0, { id: 1, error: {} }])
+  expect(rss).toBeWithin(1, MAX_RSS_BYTES)
+})
 
 /** Controls that a terminal obeys: all but tab and line feed. */
 const CONTROLS = /(?![\t\n])\p{Cc}/u
@@ -285,16 +272,12 @@ test.each([
   expect(performance.now() - sentMs).toBeLessThan(50_000)
 })
 
-test(
-  'one SIGTERM ends a request that is not answered, some seconds later',
-  async () => {
-    const asked = Promise.withResolvers<void>()
-    const env = await serverThat(ourKey(() => asked.resolve()))
-    const child = startProgram(['sync', transcripts], env)
-    await asked.promise
-    child.kill('SIGTERM')
-    expect(await child.exited).toBe(1)
-    expect(await child.stderr.text()).toContain('stopped by SIGTERM')
-  },
-  SLOW_MS,
-)
+test('one SIGTERM ends a request that is not answered, some seconds later', async () => {
+  const asked = Promise.withResolvers<void>()
+  const env = await serverThat(ourKey(() => asked.resolve()))
+  const child = startProgram(['sync', transcripts], env)
+  await asked.promise
+  child.kill('SIGTERM')
+  expect(await child.exited).toBe(1)
+  expect(await child.stderr.text()).toContain('stopped by SIGTERM')
+})

@@ -12,7 +12,6 @@ import { inState, valuesIn } from '../watch/state.ts'
 
 // Signing in, and which server, key and user the commands then take, against a real server.
 
-const SLOW_MS = 90_000
 const folder = testsFolder()
 const serverEnv = { DATA_DIR: join(folder.path, 'data'), DATABASE_URL: '' }
 const transcripts = join(folder.path, 'transcripts')
@@ -167,48 +166,44 @@ describe('login', () => {
     expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ server: server.url, key })
   })
 
-  test(
-    'keeps nothing that the server refuses, and says why',
-    async () => {
-      const { env, file } = newUser()
-      const other = await runJson(
-        ['key', 'create', '--org', 'acme', '--scopes', 'read', '--name', 'x'],
-        serverEnv,
-      )
-      await runJson(['key', 'revoke', other.id], serverEnv)
-      const elsewhere = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('hello') })
-      const moved = Bun.serve({
-        port: 0,
-        hostname: '127.0.0.1',
-        fetch: () => Response.redirect('https://new.example/v1/whoami', 301),
-      })
-      const at = ({ port }: { port?: number | undefined }) => `http://127.0.0.1:${port}`
-      const cases: [string, string, number, RegExp][] = [
-        [server.url, other.key, 1, /does not know the key: it is revoked, has expired/],
-        [server.url, 'ca_live_x', 1, /is not an API key/],
-        [server.url, '', 2, /no key was given/],
-        ['http://127.0.0.1:1', key, 1, /http:\/\/127\.0\.0\.1:1 cannot be reached/],
-        [at(elsewhere), key, 1, /is not Cloud Analytics/],
-        [at(moved), key, 1, /redirects to https:\/\/new\.example/],
-        ['analytics.example.com', key, 2, /must be a URL/],
-        ['ftp://analytics.example.com', key, 2, /must be a URL/],
-        ['https://me:secret@analytics.example.com', key, 2, /no user and password/],
-      ]
-      for (const [url, given, code, message] of cases) {
-        const { stderr, ...done } = await run(['login', '--server', url], env, given)
-        expect({ url, ...done }).toEqual({ url, code, stdout: '' })
-        expect(stderr).toMatch(message)
-        expect(stderr).not.toContain('ca_live_')
-      }
-      expect(await run(['login'], env, key)).toMatchObject({
-        code: 2,
-        stderr: expect.stringContaining('--server'),
-      })
-      expect(existsSync(file)).toBe(false)
-      await Promise.all([elsewhere.stop(), moved.stop()])
-    },
-    SLOW_MS,
-  )
+  test('keeps nothing that the server refuses, and says why', async () => {
+    const { env, file } = newUser()
+    const other = await runJson(
+      ['key', 'create', '--org', 'acme', '--scopes', 'read', '--name', 'x'],
+      serverEnv,
+    )
+    await runJson(['key', 'revoke', other.id], serverEnv)
+    const elsewhere = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('hello') })
+    const moved = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      fetch: () => Response.redirect('https://new.example/v1/whoami', 301),
+    })
+    const at = ({ port }: { port?: number | undefined }) => `http://127.0.0.1:${port}`
+    const cases: [string, string, number, RegExp][] = [
+      [server.url, other.key, 1, /does not know the key: it is revoked, has expired/],
+      [server.url, 'ca_live_x', 1, /is not an API key/],
+      [server.url, '', 2, /no key was given/],
+      ['http://127.0.0.1:1', key, 1, /http:\/\/127\.0\.0\.1:1 cannot be reached/],
+      [at(elsewhere), key, 1, /is not Cloud Analytics/],
+      [at(moved), key, 1, /redirects to https:\/\/new\.example/],
+      ['analytics.example.com', key, 2, /must be a URL/],
+      ['ftp://analytics.example.com', key, 2, /must be a URL/],
+      ['https://me:secret@analytics.example.com', key, 2, /no user and password/],
+    ]
+    for (const [url, given, code, message] of cases) {
+      const { stderr, ...done } = await run(['login', '--server', url], env, given)
+      expect({ url, ...done }).toEqual({ url, code, stdout: '' })
+      expect(stderr).toMatch(message)
+      expect(stderr).not.toContain('ca_live_')
+    }
+    expect(await run(['login'], env, key)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--server'),
+    })
+    expect(existsSync(file)).toBe(false)
+    await Promise.all([elsewhere.stop(), moved.stop()])
+  })
 
   test('a damaged file is named, and one that others can read', async () => {
     const { env, file } = newUser()
@@ -282,69 +277,61 @@ describe('which server and key', () => {
     expect(plain.stderr).toContain('warning: http://nowhere.invalid is not encrypted')
   })
 
-  test(
-    'sync needs a login, --org, or the environment',
-    async () => {
-      const { env } = newUser()
-      const nowhere = await run(['sync', transcripts], env)
-      expect(nowhere.code).toBe(2)
-      expect(nowhere.stderr).toMatch(/give --org .*login --server URL/)
-      await runJson(['login', '--server', server.url], env, adasKey)
-      expect(await runJson(['sync', transcripts], env)).toMatchObject({ received: 1 })
-      const ci = newUser({ CLOUD_ANALYTICS_SERVER: server.url, CLOUD_ANALYTICS_KEY: adasKey })
-      expect(await runJson(['sync', transcripts], ci.env)).toMatchObject({ received: 1, unchanged: 1 })
-      await runJson(['key', 'rotate', adasKey.split('_')[2] ?? '', '--grace', '0s'], serverEnv).then(
-        (rotated) => (adasKey = rotated.key),
-      )
-      const refused = await eventually(
-        () => run(['sync', transcripts, '--all'], env),
-        ({ code }) => code !== 0,
-      )
-      expect(refused.code).toBe(1)
-      expect(refused.stderr).toContain(`${server.url} does not know the key: it is revoked, has expired`)
-    },
-    SLOW_MS,
-  )
+  test('sync needs a login, --org, or the environment', async () => {
+    const { env } = newUser()
+    const nowhere = await run(['sync', transcripts], env)
+    expect(nowhere.code).toBe(2)
+    expect(nowhere.stderr).toMatch(/give --org .*login --server URL/)
+    await runJson(['login', '--server', server.url], env, adasKey)
+    expect(await runJson(['sync', transcripts], env)).toMatchObject({ received: 1 })
+    const ci = newUser({ CLOUD_ANALYTICS_SERVER: server.url, CLOUD_ANALYTICS_KEY: adasKey })
+    expect(await runJson(['sync', transcripts], ci.env)).toMatchObject({ received: 1, unchanged: 1 })
+    await runJson(['key', 'rotate', adasKey.split('_')[2] ?? '', '--grace', '0s'], serverEnv).then(
+      (rotated) => (adasKey = rotated.key),
+    )
+    const refused = await eventually(
+      () => run(['sync', transcripts, '--all'], env),
+      ({ code }) => code !== 0,
+    )
+    expect(refused.code).toBe(1)
+    expect(refused.stderr).toContain(`${server.url} does not know the key: it is revoked, has expired`)
+  })
 })
 
 describe('whose the sessions are', () => {
   const userOf = async (env: Parameters<typeof run>[1], args: string[] = []) =>
     (await runJson(['sync', transcripts, '--all', '--reassign', ...args], env)).user
 
-  test(
-    '--user, then CLOUD_ANALYTICS_USER, then the member of the key, then git',
-    async () => {
-      const { env, home } = newUser()
-      const git = { email: 'git@example.com', from: 'git config user.email' }
-      await runJson(['login', '--server', server.url], env, key)
-      expect(await userOf(env)).toBe(null)
-      writeFileSync(join(home, '.gitconfig'), '[user]\n\temail = git@example.com\n')
-      expect(await userOf(env)).toEqual(git)
-      expect((await runJson(['whoami'], env)).user).toEqual(git)
-      const variable = { ...env, CLOUD_ANALYTICS_USER: 'var@example.com' }
-      expect(await userOf(variable)).toEqual({ email: 'var@example.com', from: 'CLOUD_ANALYTICS_USER' })
-      const flag = { email: 'flag@example.com', from: '--user' }
-      expect(await userOf(variable, ['--user', 'flag@example.com'])).toEqual(flag)
-      const stored = await run(['export', '--org', 'acme'], serverEnv)
-      expect(stored.stdout).toMatch(/"id":"sess_one".*"user_email":"flag@example.com"/)
-      const wrong = await run(['sync', transcripts], { ...env, CLOUD_ANALYTICS_USER: 'ada' })
-      expect(wrong).toMatchObject({
-        code: 2,
-        stderr: 'error: CLOUD_ANALYTICS_USER must be an e-mail address; next: cloud-analytics sync --help\n',
-      })
-      const text = (await run(['sync', transcripts, '--reassign'], env)).stdout
-      expect(text).toContain('sessions of git@example.com (git config user.email)')
-      // the same as the member's key is told by its login, and by the server
-      const member = { email: 'ada@example.com', from: "the key's member" }
-      await userOf(env, ['--user', 'ada@example.com'])
-      expect((await runJson(['sync', transcripts], { ...env, CLOUD_ANALYTICS_KEY: adasKey })).user).toEqual(
-        member,
-      )
-      await runJson(['login'], env, adasKey)
-      expect((await runJson(['sync', transcripts], env)).user).toEqual(member)
-    },
-    SLOW_MS,
-  )
+  test('--user, then CLOUD_ANALYTICS_USER, then the member of the key, then git', async () => {
+    const { env, home } = newUser()
+    const git = { email: 'git@example.com', from: 'git config user.email' }
+    await runJson(['login', '--server', server.url], env, key)
+    expect(await userOf(env)).toBe(null)
+    writeFileSync(join(home, '.gitconfig'), '[user]\n\temail = git@example.com\n')
+    expect(await userOf(env)).toEqual(git)
+    expect((await runJson(['whoami'], env)).user).toEqual(git)
+    const variable = { ...env, CLOUD_ANALYTICS_USER: 'var@example.com' }
+    expect(await userOf(variable)).toEqual({ email: 'var@example.com', from: 'CLOUD_ANALYTICS_USER' })
+    const flag = { email: 'flag@example.com', from: '--user' }
+    expect(await userOf(variable, ['--user', 'flag@example.com'])).toEqual(flag)
+    const stored = await run(['export', '--org', 'acme'], serverEnv)
+    expect(stored.stdout).toMatch(/"id":"sess_one".*"user_email":"flag@example.com"/)
+    const wrong = await run(['sync', transcripts], { ...env, CLOUD_ANALYTICS_USER: 'ada' })
+    expect(wrong).toMatchObject({
+      code: 2,
+      stderr: 'error: CLOUD_ANALYTICS_USER must be an e-mail address; next: cloud-analytics sync --help\n',
+    })
+    const text = (await run(['sync', transcripts, '--reassign'], env)).stdout
+    expect(text).toContain('sessions of git@example.com (git config user.email)')
+    // the same as the member's key is told by its login, and by the server
+    const member = { email: 'ada@example.com', from: "the key's member" }
+    await userOf(env, ['--user', 'ada@example.com'])
+    expect((await runJson(['sync', transcripts], { ...env, CLOUD_ANALYTICS_KEY: adasKey })).user).toEqual(
+      member,
+    )
+    await runJson(['login'], env, adasKey)
+    expect((await runJson(['sync', transcripts], env)).user).toEqual(member)
+  })
 })
 
 test('the server learns the name of the machine', async () => {

@@ -226,7 +226,7 @@ describe.if(process.platform === 'linux')('the commands', () => {
       '--user disable --now cloud-analytics-watch.service\n--user daemon-reload\n',
     )
     expect(await runJson(['service', 'uninstall'], env)).toEqual({ path: unit, removed: false })
-  }, 90_000)
+  })
 
   test('where it cannot be started, what to run is said', async () => {
     const { env, unit } = user({ systemd: false })

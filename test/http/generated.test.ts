@@ -281,37 +281,33 @@ async function send({ operation, prefix, values, query, headers: sent, body }: G
   return await fetch(url, body === undefined ? init : { ...init, body: body.slice() })
 }
 
-test(
-  `${REQUESTS} generated requests are answered as documented, in time and with a request id`,
-  async () => {
-    const seen = new Map<number, number>()
-    await fc.assert(
-      fc.asyncProperty(request(), async (generated) => {
-        const timed = async () => {
-          const startedAt = performance.now()
-          const response = await send(generated)
-          // a stream of events has no end that a test waits for
-          if (response.headers.get('content-type') === 'text/event-stream') await response.body?.cancel()
-          else await response.bytes()
-          return { response, ms: performance.now() - startedAt }
-        }
-        const { response, ms } = await timed()
-        seen.set(response.status, (seen.get(response.status) ?? 0) + 1)
-        expect(response.status).toBeLessThan(500)
-        expect(generated.operation.statuses).toContain(String(response.status))
-        expect(response.headers.get('x-request-id')).toMatch(/^\S+$/)
-        // the machine may be busy for a moment
-        if (ms >= MAX_MS) expect((await timed()).ms).toBeLessThan(MAX_MS)
-      }),
-      // the first ones are good, one of each operation
-      { numRuns: REQUESTS, examples: operations.map((operation, index) => [plainRequest(operation, index)]) },
-    )
-    // the requests are of every kind: successes, and each refusal
-    for (const status of [200, 201, 202, 204, 400, 401, 404, 415])
-      expect([status, seen.get(status) ?? 0]).not.toEqual([status, 0])
-  },
-  30_000 + REQUESTS * 120,
-)
+test(`${REQUESTS} generated requests are answered as documented, in time and with a request id`, async () => {
+  const seen = new Map<number, number>()
+  await fc.assert(
+    fc.asyncProperty(request(), async (generated) => {
+      const timed = async () => {
+        const startedAt = performance.now()
+        const response = await send(generated)
+        // a stream of events has no end that a test waits for
+        if (response.headers.get('content-type') === 'text/event-stream') await response.body?.cancel()
+        else await response.bytes()
+        return { response, ms: performance.now() - startedAt }
+      }
+      const { response, ms } = await timed()
+      seen.set(response.status, (seen.get(response.status) ?? 0) + 1)
+      expect(response.status).toBeLessThan(500)
+      expect(generated.operation.statuses).toContain(String(response.status))
+      expect(response.headers.get('x-request-id')).toMatch(/^\S+$/)
+      // the machine may be busy for a moment
+      if (ms >= MAX_MS) expect((await timed()).ms).toBeLessThan(MAX_MS)
+    }),
+    // the first ones are good, one of each operation
+    { numRuns: REQUESTS, examples: operations.map((operation, index) => [plainRequest(operation, index)]) },
+  )
+  // the requests are of every kind: successes, and each refusal
+  for (const status of [200, 201, 202, 204, 400, 401, 404, 415])
+    expect([status, seen.get(status) ?? 0]).not.toEqual([status, 0])
+})
 
 test('the document made after them is that of `bun run openapi`, to the byte', async () => {
   const printed = Bun.spawn({ cmd: [process.execPath, 'src/build/openapi.ts'], cwd: ROOT, stderr: 'inherit' })
@@ -319,4 +315,4 @@ test('the document made after them is that of `bun run openapi`, to the byte', a
   expect(served === (await printed.stdout.text())).toBe(true)
   expect(served === (await (await client(app)('/docs/json')).text())).toBe(true)
   expect(JSON.parse(served).openapi).toBe('3.1.0')
-}, 90_000)
+})

@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { asker, client } from '../support/api.ts'
@@ -12,7 +12,7 @@ import { hooked, localApp } from '../support/webhook-api.ts'
 
 const ROOT = join(import.meta.dir, '../..')
 const PAGE = readFileSync(join(ROOT, 'docs/recipes.md'), 'utf8')
-const SLOW_MS = 120_000
+setDefaultTimeout(120_000)
 
 /** The blocks of a section in this language. */
 function blocksOf(section: string, language: string): string[] {
@@ -83,43 +83,39 @@ test.skipIf(Bun.which('curl') === null)('a month in a spreadsheet', async () => 
   expect([shop.split(',')[0], shop.split(',')[cost]]).toEqual(['shop', '60'])
 })
 
-test.skipIf(Bun.which('node') === null)(
-  'a bot that comments risk',
-  async () => {
-    const comments: { id: number; body: string }[] = [{ id: 1, body: 'Nice!' }]
-    const requests: string[] = []
-    const github = Bun.serve({
-      port: 0,
-      hostname: '127.0.0.1',
-      async fetch(request) {
-        const { pathname } = new URL(request.url)
-        requests.push(`${request.method} ${pathname} ${request.headers.get('authorization')}`)
-        if (request.method === 'GET') return Response.json(comments)
-        const { body } = (await request.json()) as { body: string }
-        if (request.method === 'POST') comments.push({ id: comments.length + 1, body })
-        else Object.assign(comments[Number(pathname.split('/').at(-1)) - 1] ?? {}, { body })
-        return Response.json({})
-      },
-    })
-    const path = write('bot.js', blockOf('A bot that comments risk', 'js'))
-    const go = () => run(['node', path], { GITHUB_API_URL: github.url.origin, GITHUB_TOKEN: 'token' })
-    await go()
-    const at = '/repos/acme/shop/issues/1/comments'
-    expect(requests).toEqual([`GET ${at} Bearer token`, `POST ${at} Bearer token`])
-    expect(comments[1]?.body).toContain('Risk 65 of 100 (high)')
-    // again: nothing to say; then the risk has changed
-    await go()
-    expect(requests.slice(2)).toEqual([`GET ${at} Bearer token`])
-    await asker(app, owner.key)('POST', '/v1/sync', {
-      records: [given({ pr_number: 1, state: 'open', impact_score: 100 })],
-    })
-    await go()
-    expect(requests.at(-1)).toBe('PATCH /repos/acme/shop/issues/comments/2 Bearer token')
-    expect(comments[1]?.body).toContain('Risk 74 of 100 (high)')
-    await github.stop(true)
-  },
-  SLOW_MS,
-)
+test.skipIf(Bun.which('node') === null)('a bot that comments risk', async () => {
+  const comments: { id: number; body: string }[] = [{ id: 1, body: 'Nice!' }]
+  const requests: string[] = []
+  const github = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    async fetch(request) {
+      const { pathname } = new URL(request.url)
+      requests.push(`${request.method} ${pathname} ${request.headers.get('authorization')}`)
+      if (request.method === 'GET') return Response.json(comments)
+      const { body } = (await request.json()) as { body: string }
+      if (request.method === 'POST') comments.push({ id: comments.length + 1, body })
+      else Object.assign(comments[Number(pathname.split('/').at(-1)) - 1] ?? {}, { body })
+      return Response.json({})
+    },
+  })
+  const path = write('bot.js', blockOf('A bot that comments risk', 'js'))
+  const go = () => run(['node', path], { GITHUB_API_URL: github.url.origin, GITHUB_TOKEN: 'token' })
+  await go()
+  const at = '/repos/acme/shop/issues/1/comments'
+  expect(requests).toEqual([`GET ${at} Bearer token`, `POST ${at} Bearer token`])
+  expect(comments[1]?.body).toContain('Risk 65 of 100 (high)')
+  // again: nothing to say; then the risk has changed
+  await go()
+  expect(requests.slice(2)).toEqual([`GET ${at} Bearer token`])
+  await asker(app, owner.key)('POST', '/v1/sync', {
+    records: [given({ pr_number: 1, state: 'open', impact_score: 100 })],
+  })
+  await go()
+  expect(requests.at(-1)).toBe('PATCH /repos/acme/shop/issues/comments/2 Bearer token')
+  expect(comments[1]?.body).toContain('Risk 74 of 100 (high)')
+  await github.stop(true)
+})
 
 test('a panel in Grafana', async () => {
   const panel = JSON.parse(blockOf('A panel in Grafana', 'json'))
@@ -172,35 +168,31 @@ const RECEIVERS = {
 }
 
 for (const [program, command] of Object.entries(RECEIVERS)) {
-  test.skipIf(Bun.which(program) === null)(
-    `a webhook's receiver, by ${program}`,
-    async () => {
-      const probe = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
-      const url = `http://127.0.0.1:${probe.port}/`
-      const ask = asker(app, owner.key)
-      const { body: hook } = await ask('POST', '/v1/webhooks', { url, events: ['session.completed'] })
-      const more = {
-        ...{ WEBHOOK_SECRET: hook.secret, PORT: String(probe.port) },
-        ...{ PYTHONPATH: join(ROOT, 'clients/python'), GOFLAGS: '-mod=mod' },
-      }
-      probe.stop(true)
-      const child = Bun.spawn({
-        cmd: command(),
-        ...{ cwd: folder.path, env: { ...env, ...more }, stdout: 'pipe', stderr: 'ignore' },
-      })
-      // nobody signed it
-      const send = async () => (await fetch(url, { method: 'POST', body: '{}' }).catch(() => null))?.status
-      expect(await eventually(send, (status) => status !== undefined)).toBe(401)
-      const { body: result } = await ask('POST', `/v1/webhooks/${hook.id}/test`, {
-        event: 'session.completed',
-      })
-      expect(result).toMatchObject({ success: true, status_code: 204 })
-      child.kill()
-      await child.exited
-      expect(await child.stdout.text()).toContain('session.completed')
-    },
-    SLOW_MS,
-  )
+  test.skipIf(Bun.which(program) === null)(`a webhook's receiver, by ${program}`, async () => {
+    const probe = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
+    const url = `http://127.0.0.1:${probe.port}/`
+    const ask = asker(app, owner.key)
+    const { body: hook } = await ask('POST', '/v1/webhooks', { url, events: ['session.completed'] })
+    const more = {
+      ...{ WEBHOOK_SECRET: hook.secret, PORT: String(probe.port) },
+      ...{ PYTHONPATH: join(ROOT, 'clients/python'), GOFLAGS: '-mod=mod' },
+    }
+    probe.stop(true)
+    const child = Bun.spawn({
+      cmd: command(),
+      ...{ cwd: folder.path, env: { ...env, ...more }, stdout: 'pipe', stderr: 'ignore' },
+    })
+    // nobody signed it
+    const send = async () => (await fetch(url, { method: 'POST', body: '{}' }).catch(() => null))?.status
+    expect(await eventually(send, (status) => status !== undefined)).toBe(401)
+    const { body: result } = await ask('POST', `/v1/webhooks/${hook.id}/test`, {
+      event: 'session.completed',
+    })
+    expect(result).toMatchObject({ success: true, status_code: 204 })
+    child.kill()
+    await child.exited
+    expect(await child.stdout.text()).toContain('session.completed')
+  })
 }
 
 test('the receivers are the examples of the libraries', () => {

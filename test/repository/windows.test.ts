@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { compile } from '../../src/build/compile.ts'
@@ -8,7 +8,7 @@ import { hasWine, makeWine, type Wine } from './wine.ts'
 
 // The commands of a client in the Windows program, run by wine; skipped where there is none.
 
-const SLOW_MS = 720_000
+setDefaultTimeout(720_000)
 
 describe.skipIf(!hasWine())('the Windows program', () => {
   const folder = scratchFolder()
@@ -28,12 +28,12 @@ describe.skipIf(!hasWine())('the Windows program', () => {
     await runJson(['org', 'create', '--slug', 'acme', '--name', 'Acme', '--plan', 'cloud_enterprise'], env)
     const create = ['key', 'create', '--org', 'acme', '--name', 'k', '--scopes', 'read,write']
     ;({ key } = await runJson(create, env))
-  }, SLOW_MS)
+  })
   afterAll(async () => {
     await wine.end()
     await server.end()
     folder.remove()
-  }, SLOW_MS)
+  })
 
   const windows = async (words: string[], stdin?: string) => {
     const child = wine.start([...words, '--json'], stdin)
@@ -55,75 +55,55 @@ describe.skipIf(!hasWine())('the Windows program', () => {
     return data.map(({ id }) => id)
   }
 
-  test(
-    'signs in, syncs, syncs again, and says so',
-    async () => {
-      expect(await windows(['login', '--server', server.url], `${key}\r\n`)).toMatchObject({
-        server: server.url,
-      })
-      writeSession('win-one')
-      expect(await windows(['sync', '--yes'])).toMatchObject({ created: 1, unchanged_files: 0 })
-      expect(await windows(['sync', '--yes'])).toMatchObject({ unchanged: 1, unchanged_files: 1 })
-      expect(await windows(['status'])).toMatchObject({ unsent_files: 0, watch: { running: false } })
-      expect(await stored()).toEqual(['sess_win-one'])
-    },
-    SLOW_MS,
-  )
+  test('signs in, syncs, syncs again, and says so', async () => {
+    expect(await windows(['login', '--server', server.url], `${key}\r\n`)).toMatchObject({
+      server: server.url,
+    })
+    writeSession('win-one')
+    expect(await windows(['sync', '--yes'])).toMatchObject({ created: 1, unchanged_files: 0 })
+    expect(await windows(['sync', '--yes'])).toMatchObject({ unchanged: 1, unchanged_files: 1 })
+    expect(await windows(['status'])).toMatchObject({ unsent_files: 0, watch: { running: false } })
+    expect(await stored()).toEqual(['sess_win-one'])
+  })
 
-  test(
-    'has a hook that no shell reads, in settings with a byte order mark',
-    async () => {
-      const settings = join(wine.home, '.claude', 'settings.json')
-      const before = '\ufeff{\r\n  "model": "opus"\r\n}\r\n'
-      writeFileSync(settings, before)
-      const { command, args } = await windows(['hook', 'install', 'claude-code', '--yes'])
-      expect(command).toMatch(/\\cloud-analytics\.exe$/)
-      writeSession('win-two')
-      const transcript_path = `C:${join(projects, 'win-two.jsonl').split('drive_c')[1]}`.replaceAll('/', '\\')
-      expect(await windows(args, JSON.stringify({ transcript_path }))).toBeUndefined()
-      await eventually(stored, (ids) => ids.includes('sess_win-two'))
-      await windows(['hook', 'uninstall', 'claude-code'])
-      expect(readFileSync(settings, 'utf8')).toBe(before)
-    },
-    SLOW_MS,
-  )
+  test('has a hook that no shell reads, in settings with a byte order mark', async () => {
+    const settings = join(wine.home, '.claude', 'settings.json')
+    const before = '\ufeff{\r\n  "model": "opus"\r\n}\r\n'
+    writeFileSync(settings, before)
+    const { command, args } = await windows(['hook', 'install', 'claude-code', '--yes'])
+    expect(command).toMatch(/\\cloud-analytics\.exe$/)
+    writeSession('win-two')
+    const transcript_path = `C:${join(projects, 'win-two.jsonl').split('drive_c')[1]}`.replaceAll('/', '\\')
+    expect(await windows(args, JSON.stringify({ transcript_path }))).toBeUndefined()
+    await eventually(stored, (ids) => ids.includes('sess_win-two'))
+    await windows(['hook', 'uninstall', 'claude-code'])
+    expect(readFileSync(settings, 'utf8')).toBe(before)
+  })
 
-  test(
-    'watches, and has the file of a service',
-    async () => {
-      writeSession('win-three')
-      const child = wine.start(['watch', '--json'])
-      const { paths } = JSON.parse(await readUntil(child.stdout, '\n'))
-      expect(paths[0]).toEndWith('\\.claude\\projects')
-      await eventually(stored, (ids) => ids.includes('sess_win-three'))
-      expect(await windows(['status'])).toMatchObject({ watch: { running: true } })
-      child.kill('SIGKILL')
-      await child.exited
-      const { text } = await windows(['service', 'install', '--print'])
-      expect(text).toContain('cloud-analytics.exe watch</Arguments>')
-    },
-    SLOW_MS,
-  )
+  test('watches, and has the file of a service', async () => {
+    writeSession('win-three')
+    const child = wine.start(['watch', '--json'])
+    const { paths } = JSON.parse(await readUntil(child.stdout, '\n'))
+    expect(paths[0]).toEndWith('\\.claude\\projects')
+    await eventually(stored, (ids) => ids.includes('sess_win-three'))
+    expect(await windows(['status'])).toMatchObject({ watch: { running: true } })
+    child.kill('SIGKILL')
+    await child.exited
+    const { text } = await windows(['service', 'install', '--print'])
+    expect(text).toContain('cloud-analytics.exe watch</Arguments>')
+  })
 
-  test(
-    'ends without a word when its reader has gone',
-    async () => {
-      for (let nth = 0; nth < 50; nth++) writeSession(`win-many-${nth}`)
-      const child = wine.start(['sync', '--dry-run'])
-      await readUntil(child.stdout, '{"type":')
-      await child.stdout.cancel()
-      expect(await child.exited).toBe(0)
-      expect(await child.stderr.text()).not.toContain('EPIPE')
-    },
-    SLOW_MS,
-  )
+  test('ends without a word when its reader has gone', async () => {
+    for (let nth = 0; nth < 50; nth++) writeSession(`win-many-${nth}`)
+    const child = wine.start(['sync', '--dry-run'])
+    await readUntil(child.stdout, '{"type":')
+    await child.stdout.cancel()
+    expect(await child.exited).toBe(0)
+    expect(await child.stderr.text()).not.toContain('EPIPE')
+  })
 
-  test(
-    'forgets the server with the login',
-    async () => {
-      await windows(['logout'])
-      expect(existsSync(join(wine.home, 'AppData', 'Local', 'cloud-analytics'))).toBe(false)
-    },
-    SLOW_MS,
-  )
+  test('forgets the server with the login', async () => {
+    await windows(['logout'])
+    expect(existsSync(join(wine.home, 'AppData', 'Local', 'cloud-analytics'))).toBe(false)
+  })
 })

@@ -159,7 +159,7 @@ describe.skipIf(!isThere)('behind PgBouncer in transaction mode', () => {
     ])
     const answers = await Promise.all(asked)
     expect(answers.filter((_answer, index) => index % 2 === 1)).toEqual(numbers)
-  }, 60_000)
+  })
 
   test('without the setting that it needs the program names it', async () => {
     const { env } = await pooledDatabase('ignore_startup_parameters')

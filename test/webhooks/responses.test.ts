@@ -101,7 +101,7 @@ test('any valid response is read as it was written, however it is split', async 
   )
   // the responses that end by themselves left their connections for the next
   expect(receiver.connections).toBeLessThan(receiver.requests.length)
-}, 90_000)
+})
 
 test('any bytes end the attempt, and the next one is read as its own', async () => {
   const byteText = fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes).toString('latin1'))
@@ -128,7 +128,7 @@ test('any bytes end the attempt, and the next one is read as its own', async () 
     }),
     RUNS,
   )
-}, 90_000)
+})
 
 describe('a response is refused', () => {
   test.each([

@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { splitKeys } from '../../../src/analysis/agents/git/effective-lines.ts'
@@ -11,7 +11,7 @@ import { GeneratedHistory, git } from './generated-history.ts'
 
 // Sync sends counts of what agents wrote: no line of code, and no hash of one.
 
-const SLOW_MS = 270_000
+setDefaultTimeout(270_000)
 const DAY_MS = 86_400_000
 const folder = testsFolder()
 const state = join(folder.path, 'state')
@@ -80,65 +80,61 @@ async function dump(): Promise<string> {
   return (await Promise.all(texts)).join('\n')
 }
 
-test(
-  'a repository is sent with counts, of transcripts in the usual folders, and nothing twice',
-  async () => {
-    const history = new GeneratedHistory(join(folder.path, 'shop'), 21)
-    history.now = Date.now() - 40 * DAY_MS
-    for (const file of history.files) history.write(file, `// line 1 of ${file}\n`)
-    history.commit('start')
-    const session = history.session('claude-code')
-    const save = () => {
-      const { name, text } = transcriptFile(session)
-      const path = join(transcripts, name)
-      mkdirSync(dirname(path), { recursive: true })
-      writeFileSync(path, text)
-    }
-    for (const subject of ['one', 'two']) {
-      history.agentEdits(session, subject)
-      history.humanEdits(subject)
-      history.commit(subject)
-    }
-    // until the branch has a later commit nothing says what is left
-    history.now = Date.now() - 2 * DAY_MS
-    history.humanEdits('later')
-    history.commit('later')
-    save()
-    const linesOf = (who: string, ...subjects: string[]) =>
-      subjects.reduce((sum, subject) => sum + (history.truth.get(subject)?.get(who) ?? 0), 0)
-    const first = linesOf(session.id, 'one', 'two')
-    expect(await sync(history.path)).toMatchObject({ created: 4, files: [] })
-    const survived = { lines: first, of: first, share: 1 }
-    expect(await totals()).toMatchObject({
-      ...{ commits: 4, ai_lines: first, survival: { '14': survived, '30': survived } },
-      effective_lines: first + linesOf('human', 'one', 'two', 'later') + history.files.length,
-    })
-    expect(await sync(history.path)).toMatchObject({ created: 0, updated: 0, unchanged: 4 })
-    // the session goes on; its commit is amended, and sent before the transcript has all of it
-    history.now = Date.now() - DAY_MS
-    history.agentEdits(session, 'three')
-    history.commit('three-first')
-    history.agentEdits(session, 'three')
-    history.commit('three', '--amend')
-    expect(await sync(history.path)).toMatchObject({ created: 1, updated: 0 })
-    expect(await totals()).toMatchObject({ commits: 5, ai_lines: first })
-    save()
-    expect(await sync(transcripts)).toMatchObject({ created: 1 })
-    expect(await sync(history.path)).toMatchObject({ created: 0, updated: 1 })
-    const all = first + linesOf(session.id, 'three')
-    expect(await totals()).toMatchObject({ commits: 5, ai_lines: all })
+test('a repository is sent with counts, of transcripts in the usual folders, and nothing twice', async () => {
+  const history = new GeneratedHistory(join(folder.path, 'shop'), 21)
+  history.now = Date.now() - 40 * DAY_MS
+  for (const file of history.files) history.write(file, `// line 1 of ${file}\n`)
+  history.commit('start')
+  const session = history.session('claude-code')
+  const save = () => {
+    const { name, text } = transcriptFile(session)
+    const path = join(transcripts, name)
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, text)
+  }
+  for (const subject of ['one', 'two']) {
+    history.agentEdits(session, subject)
+    history.humanEdits(subject)
+    history.commit(subject)
+  }
+  // until the branch has a later commit nothing says what is left
+  history.now = Date.now() - 2 * DAY_MS
+  history.humanEdits('later')
+  history.commit('later')
+  save()
+  const linesOf = (who: string, ...subjects: string[]) =>
+    subjects.reduce((sum, subject) => sum + (history.truth.get(subject)?.get(who) ?? 0), 0)
+  const first = linesOf(session.id, 'one', 'two')
+  expect(await sync(history.path)).toMatchObject({ created: 4, files: [] })
+  const survived = { lines: first, of: first, share: 1 }
+  expect(await totals()).toMatchObject({
+    ...{ commits: 4, ai_lines: first, survival: { '14': survived, '30': survived } },
+    effective_lines: first + linesOf('human', 'one', 'two', 'later') + history.files.length,
+  })
+  expect(await sync(history.path)).toMatchObject({ created: 0, updated: 0, unchanged: 4 })
+  // the session goes on; its commit is amended, and sent before the transcript has all of it
+  history.now = Date.now() - DAY_MS
+  history.agentEdits(session, 'three')
+  history.commit('three-first')
+  history.agentEdits(session, 'three')
+  history.commit('three', '--amend')
+  expect(await sync(history.path)).toMatchObject({ created: 1, updated: 0 })
+  expect(await totals()).toMatchObject({ commits: 5, ai_lines: first })
+  save()
+  expect(await sync(transcripts)).toMatchObject({ created: 1 })
+  expect(await sync(history.path)).toMatchObject({ created: 0, updated: 1 })
+  const all = first + linesOf(session.id, 'three')
+  expect(await totals()).toMatchObject({ commits: 5, ai_lines: all })
 
-    expect(statSync(pathIn(state)).mode & 0o777).toBe(0o600)
-    const kept = Object.values(valuesIn(state).written ?? {}) as { keys: string }[]
-    const keys = kept.flatMap((action) => splitKeys(action.keys))
-    expect(keys).toHaveLength(all)
-    // one process: all that it logged is known when it has ended
-    const { stderr } = await server.end()
-    const texts = [...seen, stderr, await dump()].join('\n')
-    expect(texts).toContain(git(history.path, ['rev-parse', 'HEAD']).trim())
-    const lines = session.edits.flatMap(({ after }) => after.split('\n').slice(1))
-    const secret = [...keys, ...lines.map((line) => line.trim())]
-    expect(secret.filter((text) => texts.includes(text))).toEqual([])
-  },
-  SLOW_MS,
-)
+  expect(statSync(pathIn(state)).mode & 0o777).toBe(0o600)
+  const kept = Object.values(valuesIn(state).written ?? {}) as { keys: string }[]
+  const keys = kept.flatMap((action) => splitKeys(action.keys))
+  expect(keys).toHaveLength(all)
+  // one process: all that it logged is known when it has ended
+  const { stderr } = await server.end()
+  const texts = [...seen, stderr, await dump()].join('\n')
+  expect(texts).toContain(git(history.path, ['rev-parse', 'HEAD']).trim())
+  const lines = session.edits.flatMap(({ after }) => after.split('\n').slice(1))
+  const secret = [...keys, ...lines.map((line) => line.trim())]
+  expect(secret.filter((text) => texts.includes(text))).toEqual([])
+})

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { chmodSync, mkdirSync, realpathSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import {
@@ -24,7 +24,7 @@ import { testsFolder } from '../../support/at-end.ts'
 import { type MadeSession, transcriptFile } from './agent-sessions.ts'
 import { GeneratedHistory, git, STARTED } from './generated-history.ts'
 
-const SLOW_MS = 180_000
+setDefaultTimeout(180_000)
 const DAY_MS = 86_400_000
 const root = realpathSync(testsFolder().path)
 
@@ -81,7 +81,7 @@ describe('a generated history of 200 commits', () => {
     git(root, ['clone', '-q', history.path, second])
     for (const session of history.sessions)
       if (session.edits.length > 0) laptops[session.folder === second ? 1 : 0]?.push(session)
-  }, SLOW_MS)
+  })
 
   function step(subject: string, folders: readonly string[], active: MadeSession[]): void {
     const slot = history.random(active.length)
@@ -149,114 +149,106 @@ describe('a generated history of 200 commits', () => {
       sessions.some(({ id }) => id === who) ? [{ session: `sess_${who}`, lines }] : [],
     )
 
-  test.each([0, 1])(
-    'laptop %p: the lines, agents and sessions of every commit',
-    async (laptop) => {
-      const memory = memoryOfRun(() => history.now)
-      const sessions = laptops[laptop] ?? []
-      await readInto(memory, `laptop-${laptop}`, sessions)
-      const commits = await commitsOf(laptop === 0 ? history.path : second, memory, history.now)
-      expect(commits.size).toBeGreaterThan(195)
-      const wrong = [...commits].flatMap(([subject, { ai }]) => {
-        const truth = expected(subject, sessions)
-        const lines = truth.reduce((sum, each) => sum + each.lines, 0)
-        const names = truth.map(({ session }) => session).sort()
-        const isRight = ai?.lines === lines && Bun.deepEquals(ai.sessions, names)
-        return isRight ? [] : [{ subject, ai, truth }]
-      })
-      expect(wrong).toEqual([])
-      const before = [...commits].filter(([subject]) => subject.startsWith('before-'))
-      expect(before.map(([, { ai }]) => ai?.lines)).toEqual(Array.from({ length: 20 }, () => 0))
-      const counted = [...commits].filter(([subject]) => history.truth.get(subject)?.size)
-      expect(counted.length).toBeGreaterThan(150)
-    },
-    SLOW_MS,
-  )
+  test.each([0, 1])('laptop %p: the lines, agents and sessions of every commit', async (laptop) => {
+    const memory = memoryOfRun(() => history.now)
+    const sessions = laptops[laptop] ?? []
+    await readInto(memory, `laptop-${laptop}`, sessions)
+    const commits = await commitsOf(laptop === 0 ? history.path : second, memory, history.now)
+    expect(commits.size).toBeGreaterThan(195)
+    const wrong = [...commits].flatMap(([subject, { ai }]) => {
+      const truth = expected(subject, sessions)
+      const lines = truth.reduce((sum, each) => sum + each.lines, 0)
+      const names = truth.map(({ session }) => session).sort()
+      const isRight = ai?.lines === lines && Bun.deepEquals(ai.sessions, names)
+      return isRight ? [] : [{ subject, ai, truth }]
+    })
+    expect(wrong).toEqual([])
+    const before = [...commits].filter(([subject]) => subject.startsWith('before-'))
+    expect(before.map(([, { ai }]) => ai?.lines)).toEqual(Array.from({ length: 20 }, () => 0))
+    const counted = [...commits].filter(([subject]) => history.truth.get(subject)?.size)
+    expect(counted.length).toBeGreaterThan(150)
+  })
 })
 
-test(
-  'survival after 14 and 30 days: by what people deleted, through renames and formatters',
-  async () => {
-    const path = join(root, 'survivors')
-    const survivors = new GeneratedHistory(path, 3)
-    for (const file of survivors.files) survivors.write(file, `// line 1 of ${file}\n`)
-    survivors.commit('start')
-    const session = survivors.session('claude-code')
-    const block = (length: number) => Array.from({ length }, () => survivors.block(1)).flat()
-    survivors.agentEdits(session, 'one', block(3), survivors.files[0])
-    survivors.commit('one')
-    survivors.humanEdits('two', ['  const person = wrote(this, 1)'])
-    survivors.agentEdits(session, 'two', block(2), survivors.files[1])
-    survivors.commit('two')
-    const [one, two] = session.edits.map(({ path: file, after }) => ({
-      file,
-      lines: after.split('\n').slice(1),
-    }))
-    if (one === undefined || two === undefined) throw new Error('two edits')
-    const drop = (file: string, line = '') =>
-      survivors.write(file, survivors.read(file).replace(`${line}\n`, ''))
-    survivors.pass(5 * 24 * 60)
-    drop(one.file, one.lines[0])
-    survivors.commit('drops one of three')
-    git(path, ['mv', two.file, 'src/renamed.ts'])
-    survivors.commit('renames')
-    survivors.write('src/renamed.ts', survivors.read('src/renamed.ts').replace(/^ {2}/gm, '\t\t'))
-    survivors.commit('indents')
-    survivors.pass(12 * 24 * 60)
-    drop(one.file, one.lines[1])
-    survivors.write('src/renamed.ts', survivors.read('src/renamed.ts').replace(/^.*\n/, ''))
-    survivors.commit('drops another one')
-    const memory = memoryOfRun(() => STARTED)
-    await readInto(memory, 'survivors', [session])
-    const known = new Map<string, boolean>()
-    const after = async (days: number) => {
-      const records = await commitsOf(path, memory, STARTED + days * DAY_MS, known)
-      for (const { sha, on_default_branch } of records.values()) known.set(sha, on_default_branch !== false)
-      return Object.fromEntries([...records].map(([subject, { survival }]) => [subject, survival]))
-    }
-    expect(await after(13)).toMatchObject({ one: undefined, two: undefined, start: undefined })
-    // only what is due is sent again
-    expect(await after(15.5)).toEqual({
-      one: [{ days: 14, lines: 2 }],
-      two: [{ days: 14, lines: 2 }],
-    })
-    expect(await after(16)).toEqual({})
-    // the clone's last commit is of the 17th day
-    expect(await after(31.5)).toEqual({})
-    survivors.pass(15 * 24 * 60)
-    survivors.write('src/later.ts', '// later\n')
-    survivors.commit('later')
-    expect(await after(40)).toEqual({
-      one: [
-        { days: 14, lines: 2 },
-        { days: 30, lines: 1 },
-      ],
-      two: [
-        { days: 14, lines: 2 },
-        { days: 30, lines: 2 },
-      ],
-      later: undefined,
-    })
-    expect(await after(41)).toEqual({})
-    // the branch gets another commit of the 10th day: a later run counts again
-    git(path, ['checkout', '-q', 'HEAD~2'])
-    survivors.pass(-22 * 24 * 60)
-    drop(one.file, one.lines[2])
-    survivors.commit('drops the last one')
-    survivors.pass(22 * 24 * 60)
-    survivors.write('src/later.ts', '// later\n')
-    survivors.commit('later again')
-    git(path, ['branch', '-q', '-f', 'main'])
-    git(path, ['checkout', '-q', 'main'])
-    const again = await after(42)
-    expect(again.one).toEqual([
-      { days: 14, lines: 1 },
+test('survival after 14 and 30 days: by what people deleted, through renames and formatters', async () => {
+  const path = join(root, 'survivors')
+  const survivors = new GeneratedHistory(path, 3)
+  for (const file of survivors.files) survivors.write(file, `// line 1 of ${file}\n`)
+  survivors.commit('start')
+  const session = survivors.session('claude-code')
+  const block = (length: number) => Array.from({ length }, () => survivors.block(1)).flat()
+  survivors.agentEdits(session, 'one', block(3), survivors.files[0])
+  survivors.commit('one')
+  survivors.humanEdits('two', ['  const person = wrote(this, 1)'])
+  survivors.agentEdits(session, 'two', block(2), survivors.files[1])
+  survivors.commit('two')
+  const [one, two] = session.edits.map(({ path: file, after }) => ({
+    file,
+    lines: after.split('\n').slice(1),
+  }))
+  if (one === undefined || two === undefined) throw new Error('two edits')
+  const drop = (file: string, line = '') =>
+    survivors.write(file, survivors.read(file).replace(`${line}\n`, ''))
+  survivors.pass(5 * 24 * 60)
+  drop(one.file, one.lines[0])
+  survivors.commit('drops one of three')
+  git(path, ['mv', two.file, 'src/renamed.ts'])
+  survivors.commit('renames')
+  survivors.write('src/renamed.ts', survivors.read('src/renamed.ts').replace(/^ {2}/gm, '\t\t'))
+  survivors.commit('indents')
+  survivors.pass(12 * 24 * 60)
+  drop(one.file, one.lines[1])
+  survivors.write('src/renamed.ts', survivors.read('src/renamed.ts').replace(/^.*\n/, ''))
+  survivors.commit('drops another one')
+  const memory = memoryOfRun(() => STARTED)
+  await readInto(memory, 'survivors', [session])
+  const known = new Map<string, boolean>()
+  const after = async (days: number) => {
+    const records = await commitsOf(path, memory, STARTED + days * DAY_MS, known)
+    for (const { sha, on_default_branch } of records.values()) known.set(sha, on_default_branch !== false)
+    return Object.fromEntries([...records].map(([subject, { survival }]) => [subject, survival]))
+  }
+  expect(await after(13)).toMatchObject({ one: undefined, two: undefined, start: undefined })
+  // only what is due is sent again
+  expect(await after(15.5)).toEqual({
+    one: [{ days: 14, lines: 2 }],
+    two: [{ days: 14, lines: 2 }],
+  })
+  expect(await after(16)).toEqual({})
+  // the clone's last commit is of the 17th day
+  expect(await after(31.5)).toEqual({})
+  survivors.pass(15 * 24 * 60)
+  survivors.write('src/later.ts', '// later\n')
+  survivors.commit('later')
+  expect(await after(40)).toEqual({
+    one: [
+      { days: 14, lines: 2 },
       { days: 30, lines: 1 },
-    ])
-    expect(again).not.toHaveProperty('two')
-  },
-  SLOW_MS,
-)
+    ],
+    two: [
+      { days: 14, lines: 2 },
+      { days: 30, lines: 2 },
+    ],
+    later: undefined,
+  })
+  expect(await after(41)).toEqual({})
+  // the branch gets another commit of the 10th day: a later run counts again
+  git(path, ['checkout', '-q', 'HEAD~2'])
+  survivors.pass(-22 * 24 * 60)
+  drop(one.file, one.lines[2])
+  survivors.commit('drops the last one')
+  survivors.pass(22 * 24 * 60)
+  survivors.write('src/later.ts', '// later\n')
+  survivors.commit('later again')
+  git(path, ['branch', '-q', '-f', 'main'])
+  git(path, ['checkout', '-q', 'main'])
+  const again = await after(42)
+  expect(again.one).toEqual([
+    { days: 14, lines: 1 },
+    { days: 30, lines: 1 },
+  ])
+  expect(again).not.toHaveProperty('two')
+})
 
 test('lines that replace others are counted anew', async () => {
   const path = join(root, 'replaced')

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import {
   existsSync,
   mkdirSync,
@@ -16,7 +16,7 @@ import { type TestDatabase, testDatabase } from '../../support/postgres.ts'
 
 // The hook in the settings of Claude Code.
 
-const SLOW_MS = 180_000
+setDefaultTimeout(180_000)
 const folder = testsFolder()
 
 let homes = 0
@@ -207,7 +207,6 @@ describe('install and uninstall', () => {
         ])
       }
     },
-    SLOW_MS,
   )
 
   test('hooks that are there twice are not changed', async () => {
@@ -310,7 +309,7 @@ describe('the hook', () => {
     )
     const create = ['key', 'create', '--org', 'acme', '--name', 'k', '--scopes', 'read,write']
     ;({ key } = await runJson(create, serverEnv))
-  }, SLOW_MS)
+  })
   afterAll(async () => {
     await server.end()
     await database.drop()
@@ -340,31 +339,27 @@ describe('the hook', () => {
     expect(await Promise.all([child.stdout.text(), child.stderr.text(), child.exited])).toEqual(['', '', 0])
   }
 
-  test(
-    'sends the session that has ended with its sub-agents, and all others once a day',
-    async () => {
-      const { env, home } = user()
-      await runJson(['login', '--server', server.url], env, key)
-      const shop = join(home, '.claude', 'projects', 'shop')
-      await Bun.write(join(shop, 'ended.jsonl'), line('ended', 'm1'))
-      await Bun.write(join(shop, 'ended', 'subagents', 'agent-a1.jsonl'), line('ended', 'm2'))
-      await Bun.write(join(shop, 'other.jsonl'), line('other', 'm3'))
-      await runJson(INSTALL, env)
-      await end(env, { transcript_path: join(shop, 'ended.jsonl') })
-      expect(await eventually(stored, ({ length }) => length > 0)).toEqual(['sess_ended'])
-      const detail = await fetch(`${server.url}/v1/sessions/sess_ended`, {
-        headers: { authorization: `Bearer ${key}` },
-      })
-      expect(await detail.json()).toMatchObject({ tokens: { output: 2 } })
+  test('sends the session that has ended with its sub-agents, and all others once a day', async () => {
+    const { env, home } = user()
+    await runJson(['login', '--server', server.url], env, key)
+    const shop = join(home, '.claude', 'projects', 'shop')
+    await Bun.write(join(shop, 'ended.jsonl'), line('ended', 'm1'))
+    await Bun.write(join(shop, 'ended', 'subagents', 'agent-a1.jsonl'), line('ended', 'm2'))
+    await Bun.write(join(shop, 'other.jsonl'), line('other', 'm3'))
+    await runJson(INSTALL, env)
+    await end(env, { transcript_path: join(shop, 'ended.jsonl') })
+    expect(await eventually(stored, ({ length }) => length > 0)).toEqual(['sess_ended'])
+    const detail = await fetch(`${server.url}/v1/sessions/sess_ended`, {
+      headers: { authorization: `Bearer ${key}` },
+    })
+    expect(await detail.json()).toMatchObject({ tokens: { output: 2 } })
 
-      const record = join(home, '.config', 'cloud-analytics', 'hook-claude-code.json')
-      utimesSync(record, 0, 0)
-      await end(env, { transcript_path: join(shop, 'ended.jsonl') })
-      expect(await eventually(stored, ({ length }) => length > 1)).toEqual(['sess_ended', 'sess_other'])
-      expect(Date.now() - statSync(record).mtimeMs).toBeLessThan(SLOW_MS)
-    },
-    SLOW_MS,
-  )
+    const record = join(home, '.config', 'cloud-analytics', 'hook-claude-code.json')
+    utimesSync(record, 0, 0)
+    await end(env, { transcript_path: join(shop, 'ended.jsonl') })
+    expect(await eventually(stored, ({ length }) => length > 1)).toEqual(['sess_ended', 'sess_other'])
+    expect(Date.now() - statSync(record).mtimeMs).toBeLessThan(180_000)
+  })
 
   test.each([{}, { transcript_path: 7 }, { transcript_path: '/nonexistent.jsonl' }])(
     'sends everything where it is told %j',
@@ -377,6 +372,5 @@ describe('the hook', () => {
       await end(env, input)
       await eventually(stored, (ids) => ids.includes(`sess_${id}`))
     },
-    SLOW_MS,
   )
 })

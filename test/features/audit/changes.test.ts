@@ -189,7 +189,7 @@ describe('commands', () => {
     expect(JSON.parse(await run(['import', '-', '--org', source.slug], exported))).toMatchObject({
       unchanged: 7,
     })
-  }, 90_000)
+  })
 })
 
 test('what is past its retention goes, with its counts', async () => {

@@ -392,7 +392,7 @@ describe('the limit', () => {
     const unseen = await own(`/api/badge/${slug}/security`)
     expect([unseen.status, unseen.headers.get('cache-control')]).toEqual([200, 'no-store'])
     expect(await unseen.text()).toContain('unknown')
-  }, 60_000)
+  })
 })
 
 test('a database that is away leaves the badge that was shown last', async () => {

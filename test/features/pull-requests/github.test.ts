@@ -198,7 +198,7 @@ test('bodies whose signature is not checked are few, and take nothing of the org
   expect(new Set(statuses)).toEqual(new Set([401]))
   // the places are free again
   expect((await deliver(event())).status).toBe(204)
-}, 60_000)
+})
 
 test('without the name of the event it is refused', async () => {
   const answer = await deliver(event(), { name: '' })

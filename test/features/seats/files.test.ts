@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { addDays, dateOf } from '../../../src/base/dates.ts'
@@ -8,7 +8,7 @@ import { run, runJson, testsServer } from '../../support/cli.ts'
 
 // Seats from what agents leave on two machines: their files, `sync`, plans as CSV, and what the API says then.
 
-const SLOW_MS = 360_000
+setDefaultTimeout(360_000)
 const TODAY = dateOf(new Date())
 const NEW = addDays(TODAY, -5)
 const folder = testsFolder()
@@ -241,71 +241,65 @@ async function organization(slug: string) {
 const limitsOf = (seat: Seat | undefined) =>
   Object.fromEntries((seat?.limits ?? []).map(({ limit, ...rest }) => [limit, rest]))
 
-test(
-  'seats by the files of two machines, in any order and sent twice',
-  async () => {
-    const sends = MACHINES.flatMap((machine, nth) => Object.keys(machine).map((name) => [nth, name] as const))
-    const answers = new Set<string>()
-    for (const order of [sends, sends.toReversed()]) {
-      const own = await organization(`org-${answers.size}-${order[0]?.[1]}`)
-      for (const [machine, name] of [...order, ...order]) await own.sync(machine, name)
-      const page = await own.seats('2026-11-01', '2026-11-30')
-      answers.add(JSON.stringify(page))
-      const of = (name: string) => page.data.filter(({ member }) => member === `user_${name}`)
-      // S1
-      expect(of('s1a')).toMatchObject([{ paid: 125, cost: 0, ratio: 0, verdict: 'idle', active_days: 0 }])
-      const month = Number(
-        new Date(Date.UTC(Number(NEW.slice(0, 4)), Number(NEW.slice(5, 7)), 0)).getUTCDate(),
-      )
-      const [first] = (await own.seats(NEW, NEW)).data.filter(({ member }) => member === 'user_s1b')
-      expect(first).toMatchObject({ paid: Math.round((125 / month) * 1e6) / 1e6, verdict: 'new' })
-      // S2
-      expect(of('s2')).toMatchObject([
-        { paid: 200, cost: 1482.5, ratio: 7.4125, verdict: 'limited', active_days: 19 },
-      ])
-      expect(limitsOf(of('s2')[0])).toMatchObject({
-        five_hour: { windows: 3, hits: 3 },
-        week: { windows: 1, hits: 1 },
-      })
-      const range = 'date_from=2026-11-01&date_to=2026-11-30'
-      const paid = JSON.parse(await own.ask(`/cost/breakdown?by=member&paid_by=plan&${range}`)).data
-      expect(paid.slice(0, 2)).toMatchObject([
-        { key: 'user_s2', cost: 1482.5 },
-        { key: 'user_s3', cost: 1 },
-      ])
-      // S3
-      expect(of('s3').reduce((sum, { paid }) => sum + paid, 0)).toBe(60)
-      const part = (await own.seats('2026-11-10', '2026-11-20')).data
-      expect(
-        part
-          .filter(({ member }) => member === 'user_s3')
-          .map(({ paid }) => paid)
-          .sort(),
-      ).toEqual([16.666667, 4])
-      // S4
-      expect(limitsOf(of('s4')[0])).toMatchObject({
-        week: { windows: 1, hits: 1, peak_percent: 100, current: null },
-        five_hour: { windows: 2, hits: 1, peak_percent: 100, hours_blocked: 1.833333, overage: false },
-      })
-      // S5
-      expect(limitsOf(of('s5')[0])).toMatchObject({
-        five_hour: { windows: 1, hits: 1, peak_percent: 102, overage: true },
-        week: { windows: 1, hits: 1 },
-      })
-      // S6
-      expect(['s6a', 's6b', 's6c'].map((name) => of(name)[0])).toMatchObject([
-        { cost: 42, paid: 19, verdict: 'fits' },
-        { cost: 3.6, paid: 19, verdict: 'low' },
-        { cost: 0, paid: 19, verdict: 'idle' },
-      ])
-      for (const name of ['s6a', 's6b', 's6c'])
-        expect(of(name)[0]?.pool).toEqual({ credits: 5700, used: 4560, percent: 80 })
-      // S7
-      expect(limitsOf(of('s7')[0])).toMatchObject({ week: { peak_percent: 88, current: null, hits: 0 } })
-      // nothing is the sum of what is paid and what is not, and nobody's account is named
-      expect(JSON.stringify(page)).not.toMatch(/1682\.5|CANARY/)
-    }
-    expect(answers.size).toBe(1)
-  },
-  SLOW_MS,
-)
+test('seats by the files of two machines, in any order and sent twice', async () => {
+  const sends = MACHINES.flatMap((machine, nth) => Object.keys(machine).map((name) => [nth, name] as const))
+  const answers = new Set<string>()
+  for (const order of [sends, sends.toReversed()]) {
+    const own = await organization(`org-${answers.size}-${order[0]?.[1]}`)
+    for (const [machine, name] of [...order, ...order]) await own.sync(machine, name)
+    const page = await own.seats('2026-11-01', '2026-11-30')
+    answers.add(JSON.stringify(page))
+    const of = (name: string) => page.data.filter(({ member }) => member === `user_${name}`)
+    // S1
+    expect(of('s1a')).toMatchObject([{ paid: 125, cost: 0, ratio: 0, verdict: 'idle', active_days: 0 }])
+    const month = Number(new Date(Date.UTC(Number(NEW.slice(0, 4)), Number(NEW.slice(5, 7)), 0)).getUTCDate())
+    const [first] = (await own.seats(NEW, NEW)).data.filter(({ member }) => member === 'user_s1b')
+    expect(first).toMatchObject({ paid: Math.round((125 / month) * 1e6) / 1e6, verdict: 'new' })
+    // S2
+    expect(of('s2')).toMatchObject([
+      { paid: 200, cost: 1482.5, ratio: 7.4125, verdict: 'limited', active_days: 19 },
+    ])
+    expect(limitsOf(of('s2')[0])).toMatchObject({
+      five_hour: { windows: 3, hits: 3 },
+      week: { windows: 1, hits: 1 },
+    })
+    const range = 'date_from=2026-11-01&date_to=2026-11-30'
+    const paid = JSON.parse(await own.ask(`/cost/breakdown?by=member&paid_by=plan&${range}`)).data
+    expect(paid.slice(0, 2)).toMatchObject([
+      { key: 'user_s2', cost: 1482.5 },
+      { key: 'user_s3', cost: 1 },
+    ])
+    // S3
+    expect(of('s3').reduce((sum, { paid }) => sum + paid, 0)).toBe(60)
+    const part = (await own.seats('2026-11-10', '2026-11-20')).data
+    expect(
+      part
+        .filter(({ member }) => member === 'user_s3')
+        .map(({ paid }) => paid)
+        .sort(),
+    ).toEqual([16.666667, 4])
+    // S4
+    expect(limitsOf(of('s4')[0])).toMatchObject({
+      week: { windows: 1, hits: 1, peak_percent: 100, current: null },
+      five_hour: { windows: 2, hits: 1, peak_percent: 100, hours_blocked: 1.833333, overage: false },
+    })
+    // S5
+    expect(limitsOf(of('s5')[0])).toMatchObject({
+      five_hour: { windows: 1, hits: 1, peak_percent: 102, overage: true },
+      week: { windows: 1, hits: 1 },
+    })
+    // S6
+    expect(['s6a', 's6b', 's6c'].map((name) => of(name)[0])).toMatchObject([
+      { cost: 42, paid: 19, verdict: 'fits' },
+      { cost: 3.6, paid: 19, verdict: 'low' },
+      { cost: 0, paid: 19, verdict: 'idle' },
+    ])
+    for (const name of ['s6a', 's6b', 's6c'])
+      expect(of(name)[0]?.pool).toEqual({ credits: 5700, used: 4560, percent: 80 })
+    // S7
+    expect(limitsOf(of('s7')[0])).toMatchObject({ week: { peak_percent: 88, current: null, hits: 0 } })
+    // nothing is the sum of what is paid and what is not, and nobody's account is named
+    expect(JSON.stringify(page)).not.toMatch(/1682\.5|CANARY/)
+  }
+  expect(answers.size).toBe(1)
+})

@@ -266,4 +266,4 @@ test('a request searches for a short time, and what it leaves has the same ticke
   const same = await ask('/v1/cost/breakdown?by=ticket&sort=key&order=asc')
   expect(((await same.json()) as { data: Item[] }).data).toEqual(data)
   expect((await checkRollups(database.sql, false)).status).toBe('ok')
-}, 60_000)
+})

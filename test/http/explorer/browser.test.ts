@@ -118,7 +118,7 @@ describe.skipIf(program === null)('the explorer in Chromium', () => {
       await visit(theme, false)
       expect(await background()).toBe(BACKGROUNDS[shown])
     }
-  }, 90_000)
+  })
 
   test('sends requests to the path of the proxy with the key of the tab, and leads back to the dashboard', async () => {
     await page.open(`${home}live`)

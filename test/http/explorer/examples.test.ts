@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { testsFolder } from '../../support/at-end.ts'
 import { eventually, testsServer } from '../../support/cli.ts'
 
@@ -37,7 +37,7 @@ const OF_SECRETS = new Map(
     ...{ beginOidc: 404, finishOidc: 404, takeGithubEvent: 401, getArm: 403 },
   }),
 )
-const SLOW_MS = 300_000
+setDefaultTimeout(300_000)
 
 const folder = testsFolder()
 const demo = await testsServer('demo', {
@@ -140,45 +140,41 @@ const stored = async () =>
     ),
   ) as Record<keyof typeof LISTS, Row[]>
 
-test(
-  'every example succeeds against the demo as it stands, and takes nothing away',
-  async () => {
-    const settings = async () =>
-      JSON.parse(await (await send({ method: 'GET', path: '/v1/organization' })).text())
-    // the last of the members joins, whose sessions name the member from then on
-    await eventually(
-      () => listed('/v1/members'),
-      ({ length }) => length === 12,
-      SLOW_MS,
-    )
-    const [before, settingsBefore] = [await stored(), await settings()]
-    const requests = operations.flatMap(({ method, path, operation }) => requestsOf(method, path, operation))
-    const sent = requests.filter(({ id }) => !OF_SECRETS.has(id))
-    expect(sent.length).toBeGreaterThan(150)
-    for (const one of requests) {
-      const status = OF_SECRETS.get(one.id)
-      if (status !== undefined) expect([one.id, (await send(one)).status]).toEqual([one.id, status])
-    }
-    const failed: unknown[] = []
-    // changes are sent once more: a second click
-    for (const one of [...sent, ...sent.filter(({ method, id }) => method !== 'GET' && id !== 'addMember')]) {
-      const answer = await send(one)
-      const isStream = answer.headers.get('content-type') === 'text/event-stream'
-      const text = isStream ? '' : await answer.text()
-      if (isStream) await answer.body?.cancel()
-      if (!answer.ok) failed.push([one.id, one.path, answer.status, text])
-    }
-    expect(failed).toEqual([])
-    expect(await settings()).toEqual({ ...settingsBefore, badges: { ...settingsBefore.badges, token: true } })
-    const after = await stored()
-    const lost = Object.entries(before).flatMap(([name, rows]) => {
-      const left = new Set(after[name as keyof typeof LISTS].map((row) => JSON.stringify(row)))
-      return rows.filter((row) => !left.has(JSON.stringify(row))).map((row) => [name, row])
-    })
-    expect(lost).toEqual([])
-  },
-  SLOW_MS,
-)
+test('every example succeeds against the demo as it stands, and takes nothing away', async () => {
+  const settings = async () =>
+    JSON.parse(await (await send({ method: 'GET', path: '/v1/organization' })).text())
+  // the last of the members joins, whose sessions name the member from then on
+  await eventually(
+    () => listed('/v1/members'),
+    ({ length }) => length === 12,
+    300_000,
+  )
+  const [before, settingsBefore] = [await stored(), await settings()]
+  const requests = operations.flatMap(({ method, path, operation }) => requestsOf(method, path, operation))
+  const sent = requests.filter(({ id }) => !OF_SECRETS.has(id))
+  expect(sent.length).toBeGreaterThan(150)
+  for (const one of requests) {
+    const status = OF_SECRETS.get(one.id)
+    if (status !== undefined) expect([one.id, (await send(one)).status]).toEqual([one.id, status])
+  }
+  const failed: unknown[] = []
+  // changes are sent once more: a second click
+  for (const one of [...sent, ...sent.filter(({ method, id }) => method !== 'GET' && id !== 'addMember')]) {
+    const answer = await send(one)
+    const isStream = answer.headers.get('content-type') === 'text/event-stream'
+    const text = isStream ? '' : await answer.text()
+    if (isStream) await answer.body?.cancel()
+    if (!answer.ok) failed.push([one.id, one.path, answer.status, text])
+  }
+  expect(failed).toEqual([])
+  expect(await settings()).toEqual({ ...settingsBefore, badges: { ...settingsBefore.badges, token: true } })
+  const after = await stored()
+  const lost = Object.entries(before).flatMap(([name, rows]) => {
+    const left = new Set(after[name as keyof typeof LISTS].map((row) => JSON.stringify(row)))
+    return rows.filter((row) => !left.has(JSON.stringify(row))).map((row) => [name, row])
+  })
+  expect(lost).toEqual([])
+})
 
 test('what deletes, revokes or replaces a secret fills in no id', () => {
   const harmful = operations.filter(

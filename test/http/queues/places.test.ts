@@ -113,7 +113,7 @@ describe('bodies', () => {
     const text = await stalled
     expect(text).toStartWith('HTTP/1.1 503 ')
     expect(text).toMatch(/\r\nretry-after: \d+\r\n/i)
-  }, 90_000)
+  })
 })
 
 describe('a body', () => {

@@ -91,4 +91,4 @@ test('sums are right after each transaction, also of an interrupted erasure', as
   expect(JSON.stringify(await two.get('/v1/outcomes?by=member'))).not.toContain(ADA)
   expect(await outcomes(two)).toEqual(before)
   expect(await one.doctor()).toStartWith('agree')
-}, 90_000)
+})

@@ -121,4 +121,4 @@ test('a database connection that falls silent is told, and that it is back', asy
   await eventually(state, (told) => told === 'ok')
   await worker.stop()
   proxy.close()
-}, 90_000)
+})

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { appendFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readCommits } from '../../../../src/analysis/agents/git/git.ts'
@@ -10,7 +10,7 @@ import { git, STARTED } from '../generated-history.ts'
 
 // Outcomes count the commits that the last sync of their repository reached from its default branch.
 
-const SLOW_MS = 180_000
+setDefaultTimeout(180_000)
 const folder = testsFolder()
 
 /** A repository of one commit on `branch`. */
@@ -248,73 +248,69 @@ describe('commits that count', () => {
     database = await testDatabase()
     env.DATABASE_URL = database.url
     server = await serving('serve', env)
-  }, SLOW_MS)
+  })
   afterAll(async () => {
     await server.end()
     await database.drop()
   })
 
   for (const where of ['a server', 'the local database']) {
-    test(
-      `in ${where}: a squash, a merge, an amend, another clone`,
-      async () => {
-        const slug = where.replaceAll(' ', '-')
-        await runJson(['org', 'create', '--slug', slug, '--name', slug, '--plan', 'cloud_team'], env)
-        const scopes = 'commits:write,cost:read,risk:read'
-        const { key } = await runJson(
-          ['key', 'create', '--org', slug, '--name', 'laptop', '--scopes', scopes],
+    test(`in ${where}: a squash, a merge, an amend, another clone`, async () => {
+      const slug = where.replaceAll(' ', '-')
+      await runJson(['org', 'create', '--slug', slug, '--name', slug, '--plan', 'cloud_team'], env)
+      const scopes = 'commits:write,cost:read,risk:read'
+      const { key } = await runJson(
+        ['key', 'create', '--org', slug, '--name', 'laptop', '--scopes', scopes],
+        env,
+      )
+      const target = where === 'a server' ? ['--server', server.url, '--key', key] : ['--org', slug]
+      const sync = async (path: string, ...options: string[]) => {
+        const { created, updated, unchanged } = await runJson(
+          ['sync', path, '--project', 'web shop', ...target, ...options],
           env,
         )
-        const target = where === 'a server' ? ['--server', server.url, '--key', key] : ['--org', slug]
-        const sync = async (path: string, ...options: string[]) => {
-          const { created, updated, unchanged } = await runJson(
-            ['sync', path, '--project', 'web shop', ...target, ...options],
-            env,
-          )
-          const response = await fetch(`${server.url}/v1/outcomes?project=web+shop`, {
-            headers: { authorization: `Bearer ${key}` },
-          })
-          const { total } = (await response.json()) as {
-            total: { commits: number; effective_lines: number }
-          }
-          return { created, updated, unchanged, counting: total.commits, lines: total.effective_lines }
-        }
-        const shop = new Repository()
-        shop.checkout('-b', 'side')
-        shop.commit('one')
-        shop.commit('two')
-        expect(await sync(shop.path)).toEqual({
-          ...{ created: 3, updated: 0, unchanged: 0 },
-          ...{ counting: 1, lines: 1 },
+        const response = await fetch(`${server.url}/v1/outcomes?project=web+shop`, {
+          headers: { authorization: `Bearer ${key}` },
         })
-        shop.checkout('main')
-        shop.git('merge', '-q', '--squash', 'side')
-        shop.commit('squashed')
-        const squashed = { counting: 2, lines: 4 }
-        expect(await sync(shop.path)).toEqual({ created: 1, updated: 0, unchanged: 1, ...squashed })
-        expect(await sync(shop.path)).toEqual({ created: 0, updated: 0, unchanged: 2, ...squashed })
-        shop.commit('squashed', '--amend')
-        const amended = { counting: 2, lines: 5 }
-        expect(await sync(shop.path)).toEqual({ created: 1, updated: 1, unchanged: 1, ...amended })
-        // a clone that never had the commits that were replaced
-        const clone = `${shop.path}-clone`
-        git(folder.path, ['clone', '-q', `file://${shop.path}`, clone])
-        expect(await sync(clone)).toEqual({ created: 0, updated: 0, unchanged: 2, ...amended })
-        shop.checkout('-b', 'more')
-        shop.commit('three')
-        expect(await sync(shop.path)).toMatchObject({ created: 1, updated: 0, ...amended })
-        shop.checkout('main')
-        shop.git('merge', '-q', '--no-ff', '-m', 'merge', 'more')
-        const merged = { counting: 3, lines: 6 }
-        expect(await sync(shop.path)).toEqual({ created: 0, updated: 1, unchanged: 2, ...merged })
-        expect(await sync(shop.path)).toEqual({ created: 0, updated: 0, unchanged: 3, ...merged })
-        shop.commit('four')
-        expect(await sync(shop.path)).toMatchObject({ created: 1, counting: 4, lines: 7 })
-        shop.commit('four', '--amend')
-        const resent = { created: 1, updated: 1, unchanged: 3, counting: 4, lines: 8 }
-        expect(await sync(shop.path, '--resend')).toEqual(resent)
-      },
-      SLOW_MS,
-    )
+        const { total } = (await response.json()) as {
+          total: { commits: number; effective_lines: number }
+        }
+        return { created, updated, unchanged, counting: total.commits, lines: total.effective_lines }
+      }
+      const shop = new Repository()
+      shop.checkout('-b', 'side')
+      shop.commit('one')
+      shop.commit('two')
+      expect(await sync(shop.path)).toEqual({
+        ...{ created: 3, updated: 0, unchanged: 0 },
+        ...{ counting: 1, lines: 1 },
+      })
+      shop.checkout('main')
+      shop.git('merge', '-q', '--squash', 'side')
+      shop.commit('squashed')
+      const squashed = { counting: 2, lines: 4 }
+      expect(await sync(shop.path)).toEqual({ created: 1, updated: 0, unchanged: 1, ...squashed })
+      expect(await sync(shop.path)).toEqual({ created: 0, updated: 0, unchanged: 2, ...squashed })
+      shop.commit('squashed', '--amend')
+      const amended = { counting: 2, lines: 5 }
+      expect(await sync(shop.path)).toEqual({ created: 1, updated: 1, unchanged: 1, ...amended })
+      // a clone that never had the commits that were replaced
+      const clone = `${shop.path}-clone`
+      git(folder.path, ['clone', '-q', `file://${shop.path}`, clone])
+      expect(await sync(clone)).toEqual({ created: 0, updated: 0, unchanged: 2, ...amended })
+      shop.checkout('-b', 'more')
+      shop.commit('three')
+      expect(await sync(shop.path)).toMatchObject({ created: 1, updated: 0, ...amended })
+      shop.checkout('main')
+      shop.git('merge', '-q', '--no-ff', '-m', 'merge', 'more')
+      const merged = { counting: 3, lines: 6 }
+      expect(await sync(shop.path)).toEqual({ created: 0, updated: 1, unchanged: 2, ...merged })
+      expect(await sync(shop.path)).toEqual({ created: 0, updated: 0, unchanged: 3, ...merged })
+      shop.commit('four')
+      expect(await sync(shop.path)).toMatchObject({ created: 1, counting: 4, lines: 7 })
+      shop.commit('four', '--amend')
+      const resent = { created: 1, updated: 1, unchanged: 3, counting: 4, lines: 8 }
+      expect(await sync(shop.path, '--resend')).toEqual(resent)
+    })
   }
 })
