@@ -32,7 +32,7 @@ import type { Read } from './queues/places.ts'
 import { csvSource, prefersCsv } from './responses/csv.ts'
 import { CachedResponse, type Computed, cacheKeyOf } from './responses/response.ts'
 import type { ResponseCache } from './responses/response-cache.ts'
-import { type CsvList, type Seen, type WholeLists, wholeQuery } from './whole-list.ts'
+import { type CsvList, type Viewer, type WholeLists, wholeQuery } from './whole-list.ts'
 
 /** A request waits 45 s for its writing (http/queues/gate.ts), longer than its connection may be idle otherwise. */
 const WORK_TIMEOUT_S = 90
@@ -81,13 +81,13 @@ interface Step extends Arrived {
   isWhole?: boolean
 }
 
-type CachedStep = Required<Pick<Step, 'request' | 'query' | 'isWhole'>> & { params: Record<string, string> }
+type Valid = Required<Pick<Step, 'request' | 'query' | 'isWhole'>> & { params: Record<string, string> }
 
 /** The caller as handlers know it, when everything is checked. */
 type Allowed = Pick<Access, 'orgId' | 'actor'> &
-  Seen & {
+  Viewer & {
     access: Access
-    seen: Seen
+    viewer: Viewer
     /** Reads by the organization's time zone. */
     inZone: <Result>(work: (zone: string) => Promise<Result>) => Promise<Result>
   }
@@ -141,12 +141,12 @@ function hooksOf(route: Declared, { need, before }: Callers, deps: ApiDeps) {
 
   /** Answers from memory, or by what the handler reads. */
   const cachedFor =
-    ({ request, query, params, isWhole }: CachedStep, orgId: string, seen: Seen, inZone: Allowed['inZone']) =>
+    ({ request, query, params, isWhole }: Valid, orgId: string, viewer: Viewer, inZone: Allowed['inZone']) =>
     (read: (sql: Sql, zone: string) => Promise<Computed>): Promise<CachedResponse | Response> =>
       inZone(async (zone) => {
         if (isWhole && csv !== undefined) {
           const loaded = await csv.load?.(sql, orgId, query)
-          const rows = (from: Sql) => csv.all(from, orgId, query, { ...seen, zone }, loaded)
+          const rows = (from: Sql) => csv.all(from, orgId, query, { ...viewer, zone }, loaded)
           return await wholeLists.send(request, {
             orgId,
             columns: columnsFor(query),
@@ -158,8 +158,8 @@ function hooksOf(route: Declared, { need, before }: Callers, deps: ApiDeps) {
           ...(zone !== UTC && { zone }),
           ...(typeof route.cached === 'function' && route.cached(zone)),
         }
-        const member = seen.onlyMember?.id
-        const more = { ...further, hidesMembers: seen.hidesMembers || undefined, onlyMember: member }
+        const member = viewer.onlyMember?.id
+        const more = { ...further, hidesMembers: viewer.hidesMembers || undefined, onlyMember: member }
         const json = { key: cacheKeyOf(operationId, params, query, more), variesByAccept: csv !== undefined }
         const isCsv = csv !== undefined && prefersCsv(request.headers.get('accept'))
         const source = isCsv ? csvSource(json, columnsFor(query)) : json
@@ -209,11 +209,11 @@ function hooksOf(route: Declared, { need, before }: Callers, deps: ApiDeps) {
       const access = admitted?.access
       if (need === undefined || access === undefined) return undefined
       const { orgId, actor, onlyMember } = access
-      const seen = { onlyMember, hidesMembers: hidesMembersOf(access, route.members, query) }
+      const viewer = { onlyMember, hidesMembers: hidesMembersOf(access, route.members, query) }
       const byZone: Allowed['inZone'] = (work) => inZone(sql, access, work)
-      const allowed: Allowed = { access, orgId, actor, ...seen, seen, inZone: byZone }
+      const allowed: Allowed = { access, orgId, actor, ...viewer, viewer, inZone: byZone }
       const step = { request, query, params, isWhole }
-      return isCached ? { ...allowed, cached: cachedFor(step, orgId, seen, byZone) } : allowed
+      return isCached ? { ...allowed, cached: cachedFor(step, orgId, viewer, byZone) } : allowed
     },
   }
 }

@@ -21,7 +21,7 @@ const GRACE_MS = 20_000
 const BYTES_PER_S = 128 * 1024
 
 /** The figures and members that the caller sees. A type, since Elysia's context takes no interface. */
-export type Seen = {
+export type Viewer = {
   onlyMember: VisibleMember | null
   /** Whether the response leaves members out. */
   hidesMembers: boolean
@@ -30,7 +30,7 @@ export type Seen = {
 interface CsvParts<Query, Item, Loaded> {
   columns: CsvColumns<Item> | ((query: Query) => CsvColumns<Item>)
   /** The statement of all rows in the list's order: `item`, JSON text. */
-  all: (sql: Sql, orgId: string, query: Query, seen: Seen & { zone: string }, loaded: Loaded) => Fragment
+  all: (sql: Sql, orgId: string, query: Query, viewer: Viewer & { zone: string }, loaded: Loaded) => Fragment
   /** Makes an item of that; else it is the item. */
   itemOf?: (parsed: never) => Item
   /** Reads first what a statement alone cannot give. */

@@ -71,19 +71,19 @@ function withLinesOfAnswers(parts: SessionFragments): SessionFragments {
 /** Turns of `codex exec --json`, which are numbered, stand only where the thread's rollout is not known. */
 function withoutExecCopies(parts: SessionFragments): SessionFragments {
   if (parts.agent !== 'codex') return parts
-  const told = new Set(
+  const copies = new Set(
     parts.turns.flatMap((_, index) => {
       const key = `turn ${index + 1}`
       return [fragmentId(`assistant ${key}`), fragmentId(`api_error ${key}`)]
     }),
   )
-  const isOther = ({ id }: { id: string }) => !told.has(id)
+  const isOther = ({ id }: { id: string }) => !copies.has(id)
   const isOfRollout = (turn: TurnFragment) => turn.role === 'assistant' && turn.telemetry !== true
   if (!parts.turns.some((turn) => isOfRollout(turn) && isOther(turn))) return parts
   return {
     ...parts,
     turns: parts.turns.filter(isOther),
-    calls: parts.calls.filter(({ turn }) => turn === null || !told.has(turn)),
+    calls: parts.calls.filter(({ turn }) => turn === null || !copies.has(turn)),
     events: parts.events.filter(isOther),
   }
 }
@@ -152,9 +152,9 @@ export interface Coverage {
 
 /** `total`: the session's tokens as shown; without parts from a client, all of them are what it states. */
 export function coverageOf(parts: SessionFragments, total: number, isOfClient: boolean): Coverage {
-  const telemetry = sumOfAll(parts.turns.filter(({ telemetry: isTold }) => isTold === true))
+  const telemetry = sumOfAll(parts.turns.filter(({ telemetry }) => telemetry === true))
   if (isOfClient || parts.telemetry === undefined) return { transcript: total, telemetry }
-  const turns = withLinesOfAnswers(parts).turns.filter(({ telemetry: isTold }) => isTold !== true)
+  const turns = withLinesOfAnswers(parts).turns.filter(({ telemetry }) => telemetry !== true)
   const calls = sumTotals(
     turns.flatMap(({ model, tokens }) => (tokens === null ? [] : { model, tokens, cost: '0' })),
   )
@@ -167,7 +167,7 @@ export function telemetryOf(parts: SessionFragments): SessionFragments | undefin
   const { telemetry, agent } = parts
   if (telemetry === undefined) return undefined
   if (originOf(parts) === 'telemetry') return parts
-  const turns = parts.turns.filter(({ telemetry: isTold }) => isTold === true)
+  const turns = parts.turns.filter(({ telemetry }) => telemetry === true)
   return { ...parts, ...noParts(agent), project: parts.project, turns }
 }
 

@@ -126,8 +126,8 @@ export function usageFacts(
   takeWaiting()
   const mainCell = firstOf(first, main)
   mainCell.is_main = true
-  const isTold = detail.turn_records.some(({ tool_calls = [] }) => tool_calls.length > 0)
-  const uses = isTold ? [] : (detail.tools_used ?? [])
+  const hasToolCalls = detail.turn_records.some(({ tool_calls = [] }) => tool_calls.length > 0)
+  const uses = hasToolCalls ? [] : (detail.tools_used ?? [])
   mainCell.tool_results += early.tool_results + uses.reduce((sum, { calls }) => sum + calls, 0)
   mainCell.tool_errors +=
     early.tool_errors + uses.reduce((sum, { calls, errors }) => sum + Math.min(calls, errors), 0)

@@ -14,7 +14,7 @@ const MAX_COMMITS = 1_000
 
 /** The record of a pull request, with what git says of it in this folder. Throws OperatorError. */
 export async function recordOf(folder: string, described: DescribedPullRequest): Promise<PrRiskRecord> {
-  const { told } = described
+  const { fields } = described
   const repository = createRepositoryFinder()(folder)
   if (repository === null) throw new OperatorError('this folder is in no git repository')
   using opened = openGit(folder)
@@ -41,16 +41,16 @@ export async function recordOf(folder: string, described: DescribedPullRequest):
     .filter(Boolean)
   const [author = '', subject = ''] = (await git('log', '-1', '--format=%aE%x00%s', head)).split('\0')
   const begun = commits[0] ?? head
-  const createdAt = told.created_at ?? (await git('log', '-1', '--format=%cI', begun))
+  const createdAt = fields.created_at ?? (await git('log', '-1', '--format=%cI', begun))
   const branch =
-    told.branch ?? (isRemote ? described.head : await git('rev-parse', '--abbrev-ref', described.head))
+    fields.branch ?? (isRemote ? described.head : await git('rev-parse', '--abbrev-ref', described.head))
   return {
     state: 'open',
-    ...Object.fromEntries(Object.entries(told).filter(([, value]) => value != null)),
+    ...Object.fromEntries(Object.entries(fields).filter(([, value]) => value != null)),
     type: 'pr_risk',
-    repo: (told.repo ?? (await repositoryOf(git)) ?? repository.name).slice(0, 200),
-    pr_number: told.pr_number,
-    pr_title: (told.pr_title ?? subject).slice(0, 1_000),
+    repo: (fields.repo ?? (await repositoryOf(git)) ?? repository.name).slice(0, 200),
+    pr_number: fields.pr_number,
+    pr_title: (fields.pr_title ?? subject).slice(0, 1_000),
     files_changed: files.length,
     created_at: new Date(createdAt).toISOString(),
     project: repository.name.slice(0, 200),

@@ -20,11 +20,11 @@ export interface DescribedPullRequest {
   base: string
   head: string
   /** Fields of its record; what is missing, git says. */
-  told: Told
+  fields: Fields
   discussion?: Discussion | undefined
 }
 
-type Told = { [Field in keyof PrRiskRecord]?: PrRiskRecord[Field] | null | undefined } & { pr_number: number }
+type Fields = { [Key in keyof PrRiskRecord]?: PrRiskRecord[Key] | null | undefined } & { pr_number: number }
 
 export interface PullRequestFlags {
   base?: string
@@ -43,22 +43,22 @@ export function describedPullRequest(env: Environment, flags: PullRequestFlags):
       'no pull request: run it in a job of a pull request, or give --base and --number',
       2,
     )
-  const { told, head } = request
+  const { fields, head } = request
   return {
     ...request,
     head: flags.head ?? head,
-    told: {
-      ...told,
-      pr_number: flags.number ?? told.pr_number,
-      pr_title: flags.title ?? told.pr_title,
-      repo: flags.repo ?? told.repo,
+    fields: {
+      ...fields,
+      pr_number: flags.number ?? fields.pr_number,
+      pr_title: flags.title ?? fields.pr_title,
+      repo: flags.repo ?? fields.repo,
     },
   }
 }
 
 function byHand(base: string, number: number | undefined): DescribedPullRequest {
   if (number === undefined) throw new OperatorError('--base needs --number', 2)
-  return { base, head: 'HEAD', told: { pr_number: number } }
+  return { base, head: 'HEAD', fields: { pr_number: number } }
 }
 
 /** Reads the event of the job; undefined outside GitHub Actions, and for an event of something else. */
@@ -77,7 +77,7 @@ function fromGithub(env: Environment): DescribedPullRequest | undefined {
   return {
     base: from,
     head: to,
-    told: {
+    fields: {
       repo,
       pr_number: number,
       pr_title: textOf(pull.title),
@@ -116,7 +116,7 @@ function fromGitlab(env: Environment): DescribedPullRequest | undefined {
   return {
     base,
     head,
-    told: {
+    fields: {
       repo: env.CI_MERGE_REQUEST_PROJECT_PATH ?? env.CI_PROJECT_PATH,
       pr_number: number,
       pr_title: textOf(env.CI_MERGE_REQUEST_TITLE),

@@ -150,7 +150,7 @@ function Preview({ watched, name, nameOf }: PreviewProps) {
       {(sums) => {
         const firings = sums === null ? [] : firingsOf(watched, sums, lastDays(HISTORY_DAYS))
         const last: Firing | undefined = firings.at(-1)
-        const told = last ?? example
+        const one = last ?? example
         const fired = { alert_id: '', state: 'firing' as const, name, metric, window, top: [] }
         return (
           <>
@@ -165,7 +165,7 @@ function Preview({ watched, name, nameOf }: PreviewProps) {
             )}
             <p class="note">{last === undefined ? 'An example of the message' : 'Its last message'}</p>
             <MessagePreview
-              {...alertMessage(watched, [{ ...fired, ...told, key: each && told.key }], nameOf, serverUrl())}
+              {...alertMessage(watched, [{ ...fired, ...one, key: each && one.key }], nameOf, serverUrl())}
             />
           </>
         )

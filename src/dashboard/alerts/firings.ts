@@ -15,7 +15,7 @@ export interface DaySum {
   sessions: number
 }
 
-export type Firing = rules.Told & { day: string }
+export type Firing = rules.KeyNotice & { day: string }
 
 /** When the alert would have fired, looked at when each day began and ended. `sums` are in the order of time. */
 export function firingsOf(watched: Watched, sums: readonly DaySum[], range: Range): Firing[] {
@@ -52,9 +52,9 @@ export function firingsOf(watched: Watched, sums: readonly DaySum[], range: Rang
       if (each === null || periods.some((period) => ofKey.has(period))) series.set(key, [current, ...before])
     }
     const values = { series, empty: isMean ? null : 0 }
-    const seen = rules.evaluate({ ...watched, renotify_minutes: null }, states, values, { now, zone: UTC })
-    states = seen.states
-    return seen.told.flatMap((told) => (told.state === 'firing' ? { ...told, day } : []))
+    const result = rules.evaluate({ ...watched, renotify_minutes: null }, states, values, { now, zone: UTC })
+    states = result.states
+    return result.notices.flatMap((notice) => (notice.state === 'firing' ? { ...notice, day } : []))
   }
   return periodsOf(range, 'day').flatMap((day) => {
     addBefore(day)

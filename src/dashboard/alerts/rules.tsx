@@ -54,8 +54,8 @@ export function RulesPage<Of extends Rule>(props: OfKind<Of>) {
 function useColumns<Of extends Rule>({ page, columns }: RuleKind<Of>) {
   const members = useMembers(page === 'alerts')
   const nameOf: NameOf = (key) => (key === null ? 'none' : (members.get(key)?.name ?? key))
-  const told = { name: 'Told', cell: ({ destinations }: Of) => toldOf(destinations) }
-  return { nameOf, columns: [...columns(nameOf), told] }
+  const destinations = { name: 'Told', cell: ({ destinations }: Of) => toldOf(destinations) }
+  return { nameOf, columns: [...columns(nameOf), destinations] }
 }
 
 function RuleList<Of extends Rule>({ kind, who }: OfKind<Of>) {

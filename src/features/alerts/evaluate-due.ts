@@ -16,16 +16,16 @@ const isDigest = (rule: Rule): rule is Rule<'digest'> => rule.kind === 'digest'
 /** Looks at an organization's rules that are due, and stores what came of it. */
 export async function lookAtOrganization(tx: ISql, orgId: string, how: Omit<At, 'zone'>): Promise<void> {
   await refuseNewerSchema(tx)
-  const seen = []
+  const results = []
   const rules = await claimRules(tx, orgId, how.now)
   const at = { ...how, zone: await findZone(tx, orgId) }
   for (const rule of rules) {
     const alert = isAlert(rule)
       ? await lookAtAlert(tx, orgId, rule, at)
       : await lookAtDigest(tx, orgId, rule, at)
-    seen.push({ ...rule, ...alert })
+    results.push({ ...rule, ...alert })
   }
-  if (seen.length > 0) await settleRules(tx, orgId, seen, at.now)
+  if (results.length > 0) await settleRules(tx, orgId, results, at.now)
 }
 
 /** Looks a last time before figures move to other days: nobody else looks before the end of the transaction. */
@@ -36,18 +36,18 @@ export async function lookAtLast(tx: ISql, orgId: string, how: Omit<At, 'zone'>)
 
 /** Stores states and tells nothing: figures have moved to other days. Needs the organization's lock. */
 export async function storeStates(tx: ISql, orgId: string, now: Date, before?: string): Promise<void> {
-  const seen = []
+  const results = []
   const clock = { now, zone: await findZone(tx, orgId) }
   for (const rule of await claimRules(tx, orgId, now, { all: before !== undefined })) {
     if (isAlert(rule)) {
       const values = await readValues(tx, orgId, rule.definition, clock)
       const { states, due } = evaluate(rule.definition, rule.states, { ...values, since: now }, clock)
-      seen.push({ ...rule, states, due_at: due })
+      results.push({ ...rule, states, due_at: due })
     } else if (isDigest(rule) && before !== undefined) {
-      seen.push({ ...rule, due_at: hourOf(dayOf(rule.due_at, before), rule.definition.hour, clock.zone) })
+      results.push({ ...rule, due_at: hourOf(dayOf(rule.due_at, before), rule.definition.hour, clock.zone) })
     }
   }
-  if (seen.length > 0) await settleRules(tx, orgId, seen, now)
+  if (results.length > 0) await settleRules(tx, orgId, results, now)
 }
 
 async function lookAtAlert(tx: ISql, orgId: string, rule: Rule<'alert'>, at: At): Promise<Partial<Rule>> {
@@ -55,8 +55,8 @@ async function lookAtAlert(tx: ISql, orgId: string, rule: Rule<'alert'>, at: At)
   const { definition, created_at } = rule
   // a new alert is ok since it was made
   const since = definition.each === null ? created_at : at.now
-  const { states, told, due } = evaluate(definition, rule.states, { ...values, since }, at)
-  if (told.length > 0) await send(tx, orgId, rule, await alertNotice(tx, orgId, rule, told, at), at.now)
+  const { states, notices, due } = evaluate(definition, rule.states, { ...values, since }, at)
+  if (notices.length > 0) await send(tx, orgId, rule, await alertNotice(tx, orgId, rule, notices, at), at.now)
   const { changesAt } = values
   return { states, due_at: changesAt !== undefined && changesAt < due ? changesAt : due }
 }

@@ -46,7 +46,7 @@ export type States = Readonly<Record<string, KeyState>>
 /** The value of the window that is now, and of those before it where they are needed; null: no data. */
 export type Series = readonly [now: number | null, ...before: (number | null)[]]
 
-export interface Told {
+export interface KeyNotice {
   key: string
   state: State
   value: number | null
@@ -81,12 +81,12 @@ export function evaluate(
   previous: States,
   { series, empty, since }: { series: ReadonlyMap<string, Series>; empty: number | null; since?: Date },
   clock: Clock,
-): { states: States; told: Told[]; due: Date } {
+): { states: States; notices: KeyNotice[]; due: Date } {
   const { now } = clock
   const at = now.getTime()
   const repeatMs = (watched.renotify_minutes ?? Infinity) * 60_000
   const states: [string, KeyState][] = []
-  const events: Told[] = []
+  const events: KeyNotice[] = []
   let due = endOfDay(clock).getTime()
   const before = new Map(Object.entries(previous))
   for (const key of new Set([...before.keys(), ...series.keys()])) {
@@ -97,16 +97,16 @@ export function evaluate(
     const isChanged = state !== last.state
     const isRepeated = state !== 'ok' && at - (last.told ?? at) >= repeatMs
     // that a figure ended is no news where it need not be there
-    const isTold = isRepeated || (isChanged && (state !== 'ok' || value !== null))
-    if (isTold) events.push({ key, state, value, threshold })
+    const hasNotice = isRepeated || (isChanged && (state !== 'ok' || value !== null))
+    if (hasNotice) events.push({ key, state, value, threshold })
     const isGone = !series.has(key) && state === 'ok'
     // a key that is gone may still fall below a threshold, or miss data, in another window
     if (isGone && watched.below === undefined && watched.no_data === 'ok') continue
-    const next = { state, since: isChanged ? at : last.since, value, told: isTold ? at : last.told }
+    const next = { state, since: isChanged ? at : last.since, value, told: hasNotice ? at : last.told }
     states.push([key, next])
     if (state !== 'ok') due = Math.min(due, (next.told ?? at) + repeatMs)
   }
-  return { states: Object.fromEntries(states), told: events, due: new Date(due) }
+  return { states: Object.fromEntries(states), notices: events, due: new Date(due) }
 }
 
 const PLACES: Record<State, number> = { firing: 0, no_data: 1, ok: 2 }

@@ -15,7 +15,7 @@ import { newlyFound } from '../effects/reports.ts'
 import type { RuleTest } from './destination-model.ts'
 import { endpointsOf, type StoredDestination } from './destinations.ts'
 import { readDigest } from './digest-queries.ts'
-import type { Clock, Told } from './evaluate.ts'
+import type { Clock, KeyNotice } from './evaluate.ts'
 import { findNames } from './figure-queries.ts'
 import { alertMessage, BODIES, digestMessage, MAX_KEYS, type Message } from './message.ts'
 import type { Rule } from './rule-queries.ts'
@@ -42,13 +42,13 @@ export async function alertNotice(
   sql: ISql,
   orgId: string,
   { id, definition }: Rule<'alert'>,
-  keys: readonly Told[],
+  notices: readonly KeyNotice[],
   { now, zone, publicUrl, test }: At,
 ): Promise<Notice> {
   const { name, metric, window } = definition
-  const told = keys.map(({ key }) => key)
-  const tops = await readTop(sql, orgId, definition, told, { now, zone })
-  const data = keys
+  const keys = notices.map(({ key }) => key)
+  const tops = await readTop(sql, orgId, definition, keys, { now, zone })
+  const data = notices
     .map(
       ({ key, state, value, threshold }): AlertData => ({
         ...{ alert_id: id, name, state, metric, value, threshold, window },

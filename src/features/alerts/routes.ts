@@ -33,7 +33,7 @@ export type RuleRouteDeps = RouteDeps & RuleDeps & RedeliveryDeps & { limitTests
 
 export interface RoutedRules<Kind extends RuleKind> extends Rules<Kind> {
   /** The rule as somebody sees it who sees only their own figures; undefined where it is about another member. */
-  seenBy: (
+  visibleTo: (
     sql: ISql,
     orgId: string,
     rule: Rule<Kind>,
@@ -59,7 +59,7 @@ function refuseOwn(onlyMember: VisibleMember | null): void {
 
 export function ruleRoutes<Kind extends RuleKind>(deps: RuleRouteDeps, rules: RoutedRules<Kind>) {
   const { read, api, config, inTurn, now, limitTests } = deps
-  const { kind, show, seenBy, schemas } = rules
+  const { kind, show, visibleTo, schemas } = rules
   // the macro takes undefined as if it were not there, its type does not
   const members = rules.members as true
   const { publicUrl } = config
@@ -74,13 +74,13 @@ export function ruleRoutes<Kind extends RuleKind>(deps: RuleRouteDeps, rules: Ro
       ({ query, orgId, onlyMember, inZone }) =>
         inZone((zone) =>
           read(orgId, async (sql) => {
-            const seen: Rule<Kind>[] = []
+            const visible: Rule<Kind>[] = []
             for (const stored of await listRules(sql, orgId, kind)) {
-              const rule = await seenBy(sql, orgId, stored, onlyMember, { now: now(), zone })
-              if (rule !== undefined) seen.push(rule)
+              const rule = await visibleTo(sql, orgId, stored, onlyMember, { now: now(), zone })
+              if (rule !== undefined) visible.push(rule)
             }
             const first = (query.page - 1) * query.per_page
-            return page(seen.slice(first, first + query.per_page).map(show), query, seen.length)
+            return page(visible.slice(first, first + query.per_page).map(show), query, visible.length)
           }),
         ),
       {
@@ -106,7 +106,7 @@ export function ruleRoutes<Kind extends RuleKind>(deps: RuleRouteDeps, rules: Ro
         inZone((zone) =>
           read(orgId, async (sql) => {
             const stored = await getRule(sql, orgId, kind, idOf(params))
-            const rule = await seenBy(sql, orgId, stored, onlyMember, { now: now(), zone })
+            const rule = await visibleTo(sql, orgId, stored, onlyMember, { now: now(), zone })
             if (rule === undefined) throw noRule(kind)
             return rules.showWhole(rule)
           }),

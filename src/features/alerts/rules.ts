@@ -59,7 +59,7 @@ export const ALERTS: RoutedRules<'alert'> = {
   firstDue: (_definition, { now }) => now,
   // states of other keys say nothing
   renewed: (before, after) => (before.definition.each === after.definition.each ? {} : { states: {} }),
-  async seenBy(sql, orgId, rule, onlyMember, clock) {
+  async visibleTo(sql, orgId, rule, onlyMember, clock) {
     const { definition, states, created_at: since } = rule
     const { scope, each } = definition
     if (onlyMember === null || scope.member === onlyMember.id) return rule
@@ -113,7 +113,7 @@ export const DIGESTS: RoutedRules<'digest'> = {
     noticeOf: digestNotice,
     firstDue: (definition, { now, zone }) => nextHour(definition, now, zone),
   },
-  seenBy: async (_sql, _orgId, rule) => rule,
+  visibleTo: async (_sql, _orgId, rule) => rule,
   schemas: { one: Digest, added: NewDigestBody, changed: DigestChangeBody },
   wantedOf(body: DigestChangeBody, _orgId, before) {
     const { destinations, enabled, ...change } = body

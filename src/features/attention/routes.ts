@@ -38,20 +38,20 @@ const scopeOf = ({ scope }: UsedBudget): string => JSON.stringify(scope)
 export const attentionRoutes = ({ read, now, api }: RouteDeps) =>
   new Elysia({ tags: ['Alerts'] }).use(api).get(
     '/attention',
-    ({ orgId, access, seen, inZone }) =>
+    ({ orgId, access, viewer, inZone }) =>
       inZone((zone) =>
         read(orgId, async (sql) => {
           const at = { now: now(), zone }
           const today = dayOf(at.now, zone)
-          const { onlyMember, hidesMembers } = seen
+          const { onlyMember, hidesMembers } = viewer
           const stored = hidesMembers ? [] : await listRules(sql, orgId, 'alert')
           const alerts: Alert[] = []
           for (const one of stored) {
-            const rule = await ALERTS.seenBy(sql, orgId, one, onlyMember, at)
+            const rule = await ALERTS.visibleTo(sql, orgId, one, onlyMember, at)
             if (rule !== undefined) alerts.push(ALERTS.show(rule) as Alert)
           }
           const { budgets } = await findMyBudgets(sql, access, undefined, today)
-          const exceeded = await findExceeded(sql, orgId, seen, today)
+          const exceeded = await findExceeded(sql, orgId, viewer, today)
           const scopes = new Set(exceeded.map(scopeOf))
           const ownExceeded = budgets.filter(
             (one) =>
@@ -70,7 +70,7 @@ export const attentionRoutes = ({ read, now, api }: RouteDeps) =>
             mine: budgets.map(label),
             windows: (await findMySeats(sql, access, today, at.now)).windows,
             critical: grants(access.scopes, 'security:read')
-              ? await findCritical(sql, orgId, seen)
+              ? await findCritical(sql, orgId, viewer)
               : { total: 0, oldest: [] },
             unpriced: await listUnpriced(sql, orgId, onlyMember, today),
             silent_machines:

@@ -3,7 +3,7 @@ import { monthOf } from '../../base/dates.ts'
 import { ApiError } from '../../base/errors.ts'
 import type { ISql, Sql } from '../../database/client.ts'
 import { deleteFrom, readPage } from '../../database/rows.ts'
-import type { Seen } from '../../http/whole-list.ts'
+import type { Viewer } from '../../http/whole-list.ts'
 import { forecastOf, usedOf } from './forecast.ts'
 import type { BudgetListQuery, BudgetPage, MyBudgets, ScopedBudget, UsedBudget } from './model.ts'
 import {
@@ -28,7 +28,7 @@ export async function listBudgetPage(
   sql: ISql,
   orgId: string,
   query: BudgetListQuery,
-  { hidesMembers, onlyMember }: Seen,
+  { hidesMembers, onlyMember }: Viewer,
   today: string,
 ): Promise<BudgetPage> {
   const wantedScope = await findScope(sql, orgId, query)
@@ -45,11 +45,11 @@ export async function listBudgetPage(
   })
   if (query.include === undefined) return { data: data.map(budgetOf), pagination }
   // a developer may see only their own part of a team's cost
-  const seen = data.filter(({ scope }) => onlyMember === null || scope !== 'team')
+  const visible = data.filter(({ scope }) => onlyMember === null || scope !== 'team')
   const asked = query.month === undefined ? monthOf(today) : `${query.month}-01`
   const isOver = asked < monthOf(today)
   const budgets =
-    asked > monthOf(today) ? [] : await findBudgets(sql, orgId, seen, asked, isOver ? undefined : today)
+    asked > monthOf(today) ? [] : await findBudgets(sql, orgId, visible, asked, isOver ? undefined : today)
   const inForce = new Map(budgets.map((one) => [JSON.stringify([one.since, one.scope, one.scope_key]), one]))
   const used = (row: BudgetRow) => {
     const one = inForce.get(JSON.stringify([row.month, row.scope, row.scope_key]))
@@ -102,7 +102,7 @@ async function findUsed(sql: Sql, orgId: string, scopes: readonly BudgetScope[],
 export async function findExceeded(
   sql: Sql,
   orgId: string,
-  { hidesMembers, onlyMember }: Seen,
+  { hidesMembers, onlyMember }: Viewer,
   today: string,
 ): Promise<UsedBudget[]> {
   const scopes = await sql<BudgetScope[]>`

@@ -68,8 +68,8 @@ export const budgetRoutes = ({ read, now, api, inTurn }: RouteDeps) =>
     .use(api)
     .get(
       '',
-      ({ query, orgId, seen, inZone }) =>
-        inZone((zone) => read(orgId, (sql) => listBudgetPage(sql, orgId, query, seen, dayOf(now(), zone)))),
+      ({ query, orgId, viewer, inZone }) =>
+        inZone((zone) => read(orgId, (sql) => listBudgetPage(sql, orgId, query, viewer, dayOf(now(), zone)))),
       {
         scope: 'admin or cost:read',
         query: ofOneScope(BudgetListQuery),

@@ -12,11 +12,11 @@ import { sumsBy } from './breakdown-sums.ts'
 import { changedMost } from './changed-most-queries.ts'
 
 /** Keys whose values tell what a member does: somebody who sees only their own figures gets them of their own sessions only. */
-export const TELLING: readonly SumKey[] = ['member', 'team', 'branch', 'ticket', 'model', 'agent', ...FACETS]
+export const PRIVATE: readonly SumKey[] = ['member', 'team', 'branch', 'ticket', 'model', 'agent', ...FACETS]
 
 /** A key of a row `r` as text, `who` of the sessions of others. */
 function breakdownKeyOf(sql: Sql, key: SumKey, who: 'all' | VisibleMember | 'others'): Fragment {
-  if (who === 'others' && TELLING.includes(key)) return sql`${OTHERS}::text`
+  if (who === 'others' && PRIVATE.includes(key)) return sql`${OTHERS}::text`
   if (isFacet(key)) return sql`nullif(r.facet, '')`
   return keyOf(sql, key)
 }
@@ -69,14 +69,14 @@ const GONE = `
 
 /** The parts of a statement for sums by key, and for their total. */
 function breakdownOf(sql: Sql, orgId: string, given: BreakdownQuery, onlyMember: VisibleMember | null) {
-  const isTold = TELLING.some((key) => given[key as keyof BreakdownQuery] !== undefined)
-  const query = onlyMember !== null && isTold ? { ...given, member: onlyMember.id } : given
+  const isPrivate = PRIVATE.some((key) => given[key as keyof BreakdownQuery] !== undefined)
+  const query = onlyMember !== null && isPrivate ? { ...given, member: onlyMember.id } : given
   const { by, and_by, top, compare, sort } = query
   const keys = [by, and_by]
   const columns = keys.flatMap(groupColumns)
   const byDays = keys.includes('day') || keys.includes('week')
   const buckets = byDays ? 'day' : keys.includes('month') ? 'month' : undefined
-  const isDivided = onlyMember !== null && keys.some((key) => key !== undefined && TELLING.includes(key))
+  const isDivided = onlyMember !== null && keys.some((key) => key !== undefined && PRIVATE.includes(key))
   const facet = keys.find(isFacet)
   const isByBranch =
     !isDivided && by === 'branch' && and_by === undefined && sort !== 'change' && isOfBranches(query)
@@ -101,11 +101,11 @@ function breakdownOf(sql: Sql, orgId: string, given: BreakdownQuery, onlyMember:
   const sumsIn = (filters: UsageFilters) => {
     if (onlyMember === null || !isDivided) return sumsOf(...keysOf('all'), filters)
     // apart: both are read from sums, which have no column for each of two keys beside the member's
-    const told = columns.filter((column) => !TELLING.includes(column))
+    const rest = columns.filter((column) => !PRIVATE.includes(column))
     return sql`
       ${sumsOf(...keysOf(onlyMember), { ...filters, member: onlyMember.id })}
       union all
-      ${sumsOf(...keysOf('others'), filters, [...told, 'member'], true, sql`where r.member <> ${onlyMember.id}`)}`
+      ${sumsOf(...keysOf('others'), filters, [...rest, 'member'], true, sql`where r.member <> ${onlyMember.id}`)}`
   }
   // no key is an empty text
   const topped = (table: Fragment) => sql`

@@ -3,7 +3,7 @@ import { closed, component, Text } from '../../analysis/records/fields.ts'
 import { oneOfOr } from '../../http/query.ts'
 
 /** These keys tell what a member does. */
-export const TELLING: readonly string[] = ['member', 'team', 'branch', 'model', 'agent']
+export const PRIVATE: readonly string[] = ['member', 'team', 'branch', 'model', 'agent']
 
 export const FirstDaysQuery = Type.Object({
   by: oneOfOr(['project', 'member', 'team', 'model', 'agent', 'branch'], 'project', 'What a key is of'),

@@ -2,7 +2,7 @@ import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
 import type { Sql } from '../../database/client.ts'
 import { usageRows } from '../usage/sources.ts'
 import { keyOf, teamTable } from '../usage/sums.ts'
-import { type FirstDays, type FirstDaysQuery, TELLING } from './first-days-model.ts'
+import { type FirstDays, type FirstDaysQuery, PRIVATE } from './first-days-model.ts'
 
 /** Keys that are listed: those that came first. */
 const MAX_KEYS = 1_000
@@ -14,7 +14,7 @@ export async function listFirstDays(
   { by }: FirstDaysQuery,
   onlyMember: VisibleMember | null,
 ): Promise<FirstDays> {
-  const filters = onlyMember !== null && TELLING.includes(by) ? { member: onlyMember.id } : {}
+  const filters = onlyMember !== null && PRIVATE.includes(by) ? { member: onlyMember.id } : {}
   const columns = [by === 'team' ? ('member' as const) : by]
   const data = await sql<FirstDays['data']>`
     with ${teamTable(sql, orgId)}

@@ -195,9 +195,9 @@ export async function findEffect(deps: EffectDeps, orgId: string, id: string, qu
 
 /** Changes that have been found after the digest before, or in the last seven days where there was none. */
 export async function newlyFound(deps: EffectDeps, orgId: string, before: Date | null) {
-  const told = before?.getTime() ?? deps.now.getTime() - 7 * DAY_MS
+  const from = before?.getTime() ?? deps.now.getTime() - 7 * DAY_MS
   const measured = await listEffects(deps, orgId, { dismissed: 'false' })
   return measured.flatMap(({ effect: { id, name, verdict, effect }, since }) =>
-    isFound({ verdict }) && effect !== null && since.getTime() > told ? [{ id, name, verdict, effect }] : [],
+    isFound({ verdict }) && effect !== null && since.getTime() > from ? [{ id, name, verdict, effect }] : [],
   )
 }

@@ -4,7 +4,7 @@ import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
 import { monthOf } from '../../base/dates.ts'
 import type { Fragment, Sql } from '../../database/client.ts'
 import { type BudgetScope, budgetInForce, daysOfScope } from '../budgets/scope-queries.ts'
-import { TELLING } from '../cost/breakdown-queries.ts'
+import { PRIVATE } from '../cost/breakdown-queries.ts'
 import { COSTS, type RangeFilters, type SumKey, type UsageFilters } from '../usage/model.ts'
 import { EXPLAINED } from '../usage/rollup.ts'
 import { keyOf, OTHERS, selected, teamTable } from '../usage/sums.ts'
@@ -38,9 +38,9 @@ export async function findUsed(
   ranges: { before: Days; after: Days },
   onlyMember: VisibleMember | null,
 ): Promise<UsedSums[]> {
-  const isTold = TELLING.some((name) => given[name as keyof UsageFilters] !== undefined)
-  const filters = onlyMember !== null && isTold ? { ...given, member: onlyMember.id } : given
-  const divided = onlyMember !== null && TELLING.includes(by as SumKey) ? onlyMember : null
+  const isPrivate = PRIVATE.some((name) => given[name as keyof UsageFilters] !== undefined)
+  const filters = onlyMember !== null && isPrivate ? { ...given, member: onlyMember.id } : given
+  const divided = onlyMember !== null && PRIVATE.includes(by as SumKey) ? onlyMember : null
   const key = by === 'team' ? 'member' : by
   const isDivided = divided !== null
   const keys = [...new Set([...(key === 'model' ? [] : [key]), ...(isDivided ? (['member'] as const) : [])])]

@@ -5,7 +5,7 @@ import { addDays, dayOf, daysBefore, FIRST_DATE, hourOf, isDate } from '../../ba
 import type { Log } from '../../base/log.ts'
 import { createPriceSource } from '../../base/model-prices.ts'
 import type { ReadDeps } from '../../http/api.ts'
-import { TELLING } from '../cost/breakdown-queries.ts'
+import { PRIVATE } from '../cost/breakdown-queries.ts'
 import { listNotes } from '../notes/queries.ts'
 import { rangeOfDays, type SumKey } from '../usage/model.ts'
 import { OTHERS, rangeBefore } from '../usage/sums.ts'
@@ -57,11 +57,11 @@ export function explainRoutes({ now, api, config, log }: ReadDeps & { log: Log }
         const day = hourOf(first ?? after.date_from, 0, zone).toISOString()
         const { page, per_page } = query
         // models of others are not told to who sees only their own figures
-        const isSeen = onlyMember === null || TELLING.includes(query.by as SumKey)
-        const seen = used.filter(
+        const isSeen = onlyMember === null || PRIVATE.includes(query.by as SumKey)
+        const visible = used.filter(
           (each) => isSeen && each.isAfter && each.used.some(([key]) => key !== OTHERS),
         )
-        const models = [...new Set(seen.map(({ model }) => model))].sort()
+        const models = [...new Set(visible.map(({ model }) => model))].sort()
         const facts = [
           ...uses.map(firstUseFact),
           ...priceFacts(prices, models, after, zone),

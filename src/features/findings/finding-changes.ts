@@ -6,7 +6,7 @@ import type { Access } from '../../accounts/people/callers.ts'
 import { ApiError, fieldError } from '../../base/errors.ts'
 import type { ISql, Sql } from '../../database/client.ts'
 import { inOrganization } from '../../database/org-lock.ts'
-import type { Seen } from '../../http/whole-list.ts'
+import type { Viewer } from '../../http/whole-list.ts'
 import type { FindingStatusBody, ListedFinding } from '../security/finding-model.ts'
 import { findSessionsOf, findShownAgain, getFinding } from '../security/finding-queries.ts'
 import { writeFindings } from '../security/write.ts'
@@ -32,7 +32,7 @@ export async function changeFinding(
   access: Access,
   id: string,
   body: FindingStatusBody,
-  shown: Seen,
+  shown: Viewer,
 ): Promise<ListedFinding> {
   const { orgId, actor } = access
   return await inOrganization(writes, orgId, async (tx) => {
@@ -113,7 +113,7 @@ async function refuseUnlessMay(
   { orgId, scopes, person, memberEmail }: Access,
   id: string,
   { status, assignee }: FindingStatusBody,
-  shown: Seen,
+  shown: Viewer,
 ): Promise<void> {
   if (grants(scopes, 'admin')) return
   const isOwnState = (status === 'fixed' || status === 'open') && assignee === undefined

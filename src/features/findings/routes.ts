@@ -7,10 +7,10 @@ import { FindingStatusBody, ListedFinding } from '../security/finding-model.ts'
 export const findingRoutes = ({ writes, enqueueWrite, api }: RouteDeps) =>
   new Elysia({ tags: ['Security'] }).use(api).patch(
     '/findings/:finding_id',
-    ({ params, body, orgId, access, seen }) =>
+    ({ params, body, orgId, access, viewer }) =>
       enqueueWrite(orgId, async () => {
         const { changeFinding } = await import('./finding-changes.ts')
-        return await changeFinding(writes, access, params.finding_id, body, seen)
+        return await changeFinding(writes, access, params.finding_id, body, viewer)
       }),
     {
       scope: 'admin or security:read',

@@ -88,11 +88,11 @@ export type InvitationsBody = Static<typeof InvitationsBody>
 
 /** Finds addresses that are there twice. */
 export function repeatedAddresses({ members }: { members?: unknown }): FieldProblem[] {
-  const seen = new Set<string>()
+  const emails = new Set<string>()
   return (Array.isArray(members) ? members : []).flatMap((member, index) => {
     const email = asciiLower(String(member?.email))
-    const isRepeated = seen.has(email)
-    seen.add(email)
+    const isRepeated = emails.has(email)
+    emails.add(email)
     return problemIf(isRepeated, `members[${index}].email`, 'must be given once')
   })
 }

@@ -63,19 +63,19 @@ export async function computeComponents(
     // the history can only advance in time
     const ordered = ofProject.toSorted((a, b) => (a.createdAt < b.createdAt ? -1 : 1))
     const lookUp = createLookUp(tx, orgId, project, new Date(ordered.at(-1)?.createdAt ?? 0))
-    let seen: ChangeInHistory[] = []
+    let batch: ChangeInHistory[] = []
     let names = 0
     for (const change of ordered) {
       const history = await lookUp(change)
-      seen.push(history)
+      batch.push(history)
       names += history.names.length
       await pause()
-      if (seen.length < CHANGES_PER_STATEMENT && names < FILES_PER_STATEMENT) continue
-      await computePartsOf(tx, orgId, project, seen, parts)
-      seen = []
+      if (batch.length < CHANGES_PER_STATEMENT && names < FILES_PER_STATEMENT) continue
+      await computePartsOf(tx, orgId, project, batch, parts)
+      batch = []
       names = 0
     }
-    await computePartsOf(tx, orgId, project, seen, parts)
+    await computePartsOf(tx, orgId, project, batch, parts)
   }
   return changes.flatMap((change) => parts.get(change) ?? [])
 }
@@ -162,15 +162,15 @@ async function computePartsOf(
   tx: ISql,
   orgId: string,
   project: string,
-  seen: readonly ChangeInHistory[],
+  batch: readonly ChangeInHistory[],
   parts: Map<Change, ComputedRisk>,
 ): Promise<void> {
-  if (seen.length === 0) return
-  const touched = seen.flatMap(({ change, files }, index) =>
+  if (batch.length === 0) return
+  const touched = batch.flatMap(({ change, files }, index) =>
     files.map((file) => ({ change: index, file, before: change.createdAt })),
   )
   const singleOwned = await countSingleOwned(tx, orgId, project, touched)
-  for (const [index, { change, files, names, hotspot, missing }] of seen.entries()) {
+  for (const [index, { change, files, names, hotspot, missing }] of batch.entries()) {
     const measures = measureChange(change.files, change.title)
     const lines = measures.la + measures.ld
     parts.set(change, {

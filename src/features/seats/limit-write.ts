@@ -29,9 +29,9 @@ export async function writeLimits(tx: ISql, orgId: string, records: readonly Syn
   for (const windows of sent) {
     const results = windows
       .filter(({ last_at }) => last_at >= firstMs)
-      .map((seen) => {
-        const key = windowKey(seen)
-        const { windows: after, result } = folded(byKey.get(key) ?? [], seen)
+      .map((window) => {
+        const key = windowKey(window)
+        const { windows: after, result } = folded(byKey.get(key) ?? [], window)
         byKey.set(key, after)
         return result
       })
@@ -51,10 +51,10 @@ export async function writeLimits(tx: ISql, orgId: string, records: readonly Syn
 }
 
 /** The stored windows that these observations may be of. */
-async function findNear(tx: ISql, orgId: string, seen: readonly Window[]): Promise<Window[]> {
+async function findNear(tx: ISql, orgId: string, windows: readonly Window[]): Promise<Window[]> {
   const rows = await tx<Window[]>`
     select distinct ${windowColumns(tx)}
-    from ${unnest(tx, seen, {
+    from ${unnest(tx, windows, {
       owner: 'text',
       vendor: 'text',
       limit_name: 'text',

@@ -4,7 +4,7 @@ import { ApiError } from '../../base/errors.ts'
 import { type PageRow, pageText } from '../../base/json-text.ts'
 import type { Fragment, ISql, Sql } from '../../database/client.ts'
 import { personGiven } from '../../database/member-addresses.ts'
-import type { Seen } from '../../http/whole-list.ts'
+import type { Viewer } from '../../http/whole-list.ts'
 import { LONGEST_MS, windowEnd } from '../usage/windows-write.ts'
 import type { MySeats, Plan, PlanListQuery } from './model.ts'
 import { type PlanRow, planColumns } from './plan-write.ts'
@@ -36,7 +36,7 @@ const matching = (sql: ISql, orgId: string, { vendor, plan, member }: PlanListQu
     ${member === undefined ? sql`` : sql`and p.member <> '' and p.member = ${personGiven(sql, orgId, member)}`}`
 
 /** A page of the plans, those that began last first. */
-export async function listPlans(sql: Sql, orgId: string, query: PlanListQuery, { hidesMembers }: Seen) {
+export async function listPlans(sql: Sql, orgId: string, query: PlanListQuery, { hidesMembers }: Viewer) {
   const [row] = await sql<PageRow[]>`
     select
       (select count(*) ${matching(sql, orgId, query)}) as total,
@@ -54,7 +54,7 @@ export async function listPlans(sql: Sql, orgId: string, query: PlanListQuery, {
 }
 
 /** All of them in the same order: `item`, as JSON. */
-export const allPlans = (sql: Sql, orgId: string, query: PlanListQuery, { hidesMembers }: Seen) => sql`
+export const allPlans = (sql: Sql, orgId: string, query: PlanListQuery, { hidesMembers }: Viewer) => sql`
   select ${itemOf(sql, hidesMembers)} as item
   ${matching(sql, orgId, query)}
   order by ${sql.unsafe(ORDER)}`

@@ -29,8 +29,8 @@ export const seatRoutes = ({ api, read, now }: ReadDeps) =>
     .use(api)
     .get(
       '',
-      ({ cached, query, orgId, seen }) =>
-        cached((sql, zone) => listSeats(sql, orgId, query, seen, { now: now(), zone })),
+      ({ cached, query, orgId, viewer }) =>
+        cached((sql, zone) => listSeats(sql, orgId, query, viewer, { now: now(), zone })),
       {
         scope: 'admin',
         query: SeatQuery,
@@ -68,7 +68,7 @@ export const seatRoutes = ({ api, read, now }: ReadDeps) =>
 export const planRoutes = ({ api, inTurn }: RouteDeps) =>
   new Elysia({ prefix: '/plans', tags: ['Settings'] })
     .use(api)
-    .get('', ({ cached, query, orgId, seen }) => cached((sql) => listPlans(sql, orgId, query, seen)), {
+    .get('', ({ cached, query, orgId, viewer }) => cached((sql) => listPlans(sql, orgId, query, viewer)), {
       scope: 'admin',
       query: PlanListQuery,
       response: sentAsText(PlanPage),

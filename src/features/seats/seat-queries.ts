@@ -2,7 +2,7 @@ import { addDays, dayOf } from '../../base/dates.ts'
 import { JsonText } from '../../base/json-text.ts'
 import type { Fragment, ISql, Sql } from '../../database/client.ts'
 import { personGiven } from '../../database/member-addresses.ts'
-import type { Seen } from '../../http/whole-list.ts'
+import type { Viewer } from '../../http/whole-list.ts'
 import { isOfTeam } from '../usage/scope-queries.ts'
 import type { SeatQuery } from './model.ts'
 import { type Clock, type Filters, PARTS, seatTables } from './seat-tables-queries.ts'
@@ -61,7 +61,7 @@ export async function listSeats(
   sql: Sql,
   orgId: string,
   query: SeatQuery,
-  { hidesMembers }: Seen,
+  { hidesMembers }: Viewer,
   clock: Clock,
 ): Promise<JsonText> {
   const { page, per_page } = query
@@ -105,7 +105,7 @@ export async function listSeats(
 /** All of them in the same order: `item`, as JSON. */
 export const allSeats =
   (now: () => Date) =>
-  (sql: Sql, orgId: string, query: SeatQuery, { hidesMembers, zone }: Seen & { zone: string }): Fragment =>
+  (sql: Sql, orgId: string, query: SeatQuery, { hidesMembers, zone }: Viewer & { zone: string }): Fragment =>
     sql`
     ${seatTables(sql, orgId, query, { now: now(), zone })}
     select ${itemOf(sql, hidesMembers)} as item

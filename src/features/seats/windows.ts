@@ -86,12 +86,12 @@ function merged(a: Window, b: Window): Window {
 /** Folds an observation into the windows of its key. Returns the windows after it, and whether one is new or has changed. */
 export function folded(
   windows: readonly Window[],
-  seen: Window,
+  window: Window,
 ): { windows: Window[]; result: 'created' | 'updated' | 'unchanged' } {
-  const near = windows.filter((each) => isNear(each, seen))
+  const near = windows.filter((each) => isNear(each, window))
   const [first, ...others] = near
-  if (first === undefined) return { windows: [...windows, seen], result: 'created' }
-  const all = near.reduce(merged, seen)
+  if (first === undefined) return { windows: [...windows, window], result: 'created' }
+  const all = near.reduce(merged, window)
   const isSame = others.length === 0 && Bun.deepEquals(all, first)
   return isSame
     ? { windows: [...windows], result: 'unchanged' }

@@ -5,11 +5,11 @@ import { JsonText, type PageRow, pageText } from '../../base/json-text.ts'
 import type { Fragment, ISql, Sql } from '../../database/client.ts'
 import { memberItem, memberOf, personGiven } from '../../database/member-addresses.ts'
 import { inDays, unnest } from '../../database/rows.ts'
-import type { Seen } from '../../http/whole-list.ts'
+import type { Viewer } from '../../http/whole-list.ts'
 import type { FindingListQuery, ListedFinding } from './finding-model.ts'
 
 /** Findings as the caller may see them, by days of the time zone. */
-type Listed = Seen & { zone: string }
+type Listed = Viewer & { zone: string }
 
 /** Findings `f` as JSON text, with their members `m`, and with the note that only some have. */
 const itemOf = (sql: ISql, hidesMembers: boolean): Fragment => sql`
@@ -51,26 +51,26 @@ function orderOf(sql: Sql, { sort }: FindingListQuery, alias: 'f' | 'p'): Fragme
 }
 
 /** All findings that match, in the list's order: `item`, as JSON. */
-export const allFindings = (sql: Sql, orgId: string, query: FindingListQuery, seen: Listed): Fragment => sql`
+export const allFindings = (sql: Sql, orgId: string, query: FindingListQuery, viewer: Listed) => sql`
   select p.item
   from (
-    select f.severity, f.created_at, f.session_id, f.position, ${itemOf(sql, seen.hidesMembers)}
-    from (select f.* ${matchingFindings(sql, orgId, query, seen)}) f
+    select f.severity, f.created_at, f.session_id, f.position, ${itemOf(sql, viewer.hidesMembers)}
+    from (select f.* ${matchingFindings(sql, orgId, query, viewer)}) f
     ${memberOf(sql, orgId, sql`f.member`)}
   ) p
   order by ${orderOf(sql, query, 'p')}`
 
 /** A page of the findings that match, those of the newest sessions first, and how many match, as of one instant. */
-export async function listFindings(sql: Sql, orgId: string, query: FindingListQuery, seen: Listed) {
-  const matching = matchingFindings(sql, orgId, query, seen)
+export async function listFindings(sql: Sql, orgId: string, query: FindingListQuery, viewer: Listed) {
+  const matching = matchingFindings(sql, orgId, query, viewer)
   const [row] = await sql<(PageRow & { counts: string | null })[]>`
     select
       (select count(*) ${matching}) as total,
-      ${query.include === undefined ? sql`null` : countsOf(sql, orgId, matching, seen)} as counts,
+      ${query.include === undefined ? sql`null` : countsOf(sql, orgId, matching, viewer)} as counts,
       (
         select string_agg(p.item, ',' order by ${orderOf(sql, query, 'p')})
         from (
-          select f.severity, f.created_at, f.session_id, f.position, ${itemOf(sql, seen.hidesMembers)}
+          select f.severity, f.created_at, f.session_id, f.position, ${itemOf(sql, viewer.hidesMembers)}
           from (
             -- earlier pages are passed over in an index
             select f.created_at, f.session_id, f.position
@@ -149,7 +149,7 @@ const visible = (sql: ISql, onlyMember: VisibleMember | null): Fragment =>
   onlyMember === null ? sql`` : sql`and f.member = ${onlyMember.id}`
 
 /** The sessions that have the finding. Throws NOT_FOUND. */
-export async function findSessionsOf(sql: ISql, orgId: string, id: string, { onlyMember }: Seen) {
+export async function findSessionsOf(sql: ISql, orgId: string, id: string, { onlyMember }: Viewer) {
   const rows = await sql<{ session_id: string }[]>`
     select distinct f.session_id
     from findings f
@@ -161,7 +161,7 @@ export async function findSessionsOf(sql: ISql, orgId: string, id: string, { onl
 }
 
 /** One finding, of the newest session that has it. Throws NOT_FOUND. */
-export async function getFinding(sql: ISql, orgId: string, id: string, { hidesMembers, onlyMember }: Seen) {
+export async function getFinding(sql: ISql, orgId: string, id: string, { hidesMembers, onlyMember }: Viewer) {
   const [row] = await sql<{ item: string }[]>`
     select ${itemOf(sql, hidesMembers)}
     from findings f
@@ -203,7 +203,7 @@ export async function findShownAgain(
 const MAX_NAMED = 3
 
 /** The number of open critical findings, and the oldest of them. */
-export async function findCritical(sql: Sql, orgId: string, { hidesMembers, onlyMember }: Seen) {
+export async function findCritical(sql: Sql, orgId: string, { hidesMembers, onlyMember }: Viewer) {
   const critical = sql`
     from findings f
     where f.org_id = ${orgId}

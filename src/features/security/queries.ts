@@ -2,7 +2,7 @@ import { TIME_PATTERN, UTC } from '../../base/dates.ts'
 import { JsonText } from '../../base/json-text.ts'
 import type { Sql } from '../../database/client.ts'
 import { inDays } from '../../database/rows.ts'
-import type { Seen } from '../../http/whole-list.ts'
+import type { Viewer } from '../../http/whole-list.ts'
 import { withAssignees } from '../sessions/model.ts'
 import { comparedRange, sessionSums } from '../usage/sums.ts'
 import type { SecurityQuery } from './model.ts'
@@ -18,7 +18,7 @@ export async function getSecurity(
   sql: Sql,
   orgId: string,
   query: SecurityQuery,
-  { hidesMembers = false, onlyMember = null, zone = UTC }: Partial<Seen> & { zone?: string } = {},
+  { hidesMembers = false, onlyMember = null, zone = UTC }: Partial<Viewer> & { zone?: string } = {},
 ): Promise<JsonText> {
   const { project, compare, ...range } = query
   const ofProject = project === undefined ? sql`` : sql`and s.project = ${project}`

@@ -16,8 +16,8 @@ export const securityRoutes = ({ api }: RouteDeps) =>
     .use(api)
     .get(
       '/security',
-      ({ cached, query, orgId, seen }) =>
-        cached((sql, zone) => getSecurity(sql, orgId, query, { ...seen, zone })),
+      ({ cached, query, orgId, viewer }) =>
+        cached((sql, zone) => getSecurity(sql, orgId, query, { ...viewer, zone })),
       {
         scope: 'security:read',
         query: checked(SecurityQuery, compareProblems),
@@ -36,8 +36,8 @@ export const securityRoutes = ({ api }: RouteDeps) =>
     })
     .get(
       '/findings',
-      ({ cached, query, orgId, seen }) =>
-        cached((sql, zone) => listFindings(sql, orgId, query, { ...seen, zone })),
+      ({ cached, query, orgId, viewer }) =>
+        cached((sql, zone) => listFindings(sql, orgId, query, { ...viewer, zone })),
       {
         scope: 'security:read',
         query: FindingListQuery,

@@ -24,7 +24,7 @@ export function findingsOf(
   createdAt: string,
 ): StoredFinding[] {
   /** Equal findings are counted: each gets an id of its own, and the same id when the session is sent again. */
-  const seen = new Map<string, number>()
+  const counts = new Map<string, number>()
   return findings.map((finding) => {
     const { title, file, line, turn_number } = finding
     const ruleId = finding.rule_id ?? 'unknown'
@@ -32,8 +32,8 @@ export function findingsOf(
     const fingerprint =
       finding.fingerprint ?? derivedId('finding', ...place, finding.severity).slice('finding_'.length)
     const key = JSON.stringify([fingerprint, ...place])
-    const nth = seen.get(key) ?? 0
-    seen.set(key, nth + 1)
+    const nth = counts.get(key) ?? 0
+    counts.set(key, nth + 1)
     return {
       id: finding.id ?? derivedId('finding', sessionId, fingerprint, ...place, ...(nth === 0 ? [] : [nth])),
       rule_id: ruleId,

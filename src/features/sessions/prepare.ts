@@ -54,17 +54,17 @@ export interface PreparedSession extends UsedSession {
   detail: Omit<SessionDetailBody, 'quality_metadata'> & {
     quality_metadata: Omit<QualityMetadata, 'scored_at'> & { scored_at: string | null }
   }
-  /** Parts of telemetry that no record is composed of yet: see `toldSession` (writing/telemetry.ts). */
-  told?: SessionFragments
+  /** Parts of telemetry that no record is composed of yet: see `telemetrySession` (writing/telemetry.ts). */
+  telemetry?: SessionFragments
   /** The record of a client that sends no parts. */
   record?: SessionRecord
   /** Names the record in errors: `records[3]`. */
   field: string
-  /** SHA-256 of all above but `field`, `told` and `record`, without `scored_at` and `previous_score`: the same session has the same hash. */
+  /** SHA-256 of all above but `field`, `telemetry` and `record`, without `scored_at` and `previous_score`: the same session has the same hash. */
   hash: Uint8Array
 }
 
-type Unhashed = Omit<PreparedSession, 'hash' | 'field' | 'told' | 'record'>
+type Unhashed = Omit<PreparedSession, 'hash' | 'field' | 'telemetry' | 'record'>
 
 /** Stands for the project of a session of which nothing says it. */
 export const NO_PROJECT = ''

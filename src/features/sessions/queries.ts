@@ -6,7 +6,7 @@ import type { Fragment, ISql, Sql } from '../../database/client.ts'
 import { memberOf } from '../../database/member-addresses.ts'
 import { summedProject } from '../../database/rollups.ts'
 import { MAX_PER_PAGE } from '../../http/query.ts'
-import type { Seen } from '../../http/whole-list.ts'
+import type { Viewer } from '../../http/whole-list.ts'
 import { isSummed, sessionsWithShares, usageRows } from '../usage/sources.ts'
 import { sessionSums } from '../usage/sums.ts'
 import {
@@ -72,11 +72,11 @@ const shareText = (sql: ISql, days: 14 | 30) => {
 }
 
 /** The caller sees these sessions, with their members or without, by days of the time zone. */
-type SeenSessions = Partial<Seen> & { zone?: string }
+type SessionViewer = Partial<Viewer> & { zone?: string }
 
-const seenBy = (
+const visibleQuery = (
   query: SessionListQuery,
-  { onlyMember = null, hidesMembers = false, zone = UTC }: SeenSessions,
+  { onlyMember = null, hidesMembers = false, zone = UTC }: SessionViewer,
 ): ListQuery => ({ ...query, ...(onlyMember !== null && { member: onlyMember.id }), hidesMembers, zone })
 
 /** A page of the sessions that match, with `onlyMember` of these, and how many match in all, both as of one instant. */
@@ -84,16 +84,16 @@ export async function listSessions(
   sql: Sql,
   orgId: string,
   given: SessionListQuery,
-  seen: SeenSessions = {},
+  viewer: SessionViewer = {},
 ): Promise<JsonText> {
-  const query = seenBy(given, seen)
+  const query = visibleQuery(given, viewer)
   const { items, total } = await pageOf(sql, orgId, query)
   return pageText(items, query, total)
 }
 
 /** All sessions that match, in the list's order: `item`, as JSON. */
-export function allSessions(sql: Sql, orgId: string, given: SessionListQuery, seen: SeenSessions): Fragment {
-  const query = seenBy(given, seen)
+export function allSessions(sql: Sql, orgId: string, given: SessionListQuery, viewer: SessionViewer) {
+  const query = visibleQuery(given, viewer)
   return sql`
     select ${listItem(sql, query)} as item
     from (${sessionsOf(sql, orgId, query)}) s
@@ -240,7 +240,7 @@ export async function getSession(
   sql: Sql,
   orgId: string,
   id: string,
-  { hidesMembers = false, onlyMember = null }: Partial<Seen> = {},
+  { hidesMembers = false, onlyMember = null }: Partial<Viewer> = {},
 ): Promise<JsonText> {
   const [row] = await sql<{ head: string; detail: string }[]>`
     select

@@ -21,8 +21,8 @@ export const sessionRoutes = ({ api }: ReadDeps) =>
     .use(api)
     .get(
       '/sessions',
-      ({ cached, query, orgId, seen }) =>
-        cached((sql, zone) => listSessions(sql, orgId, query, { ...seen, zone })),
+      ({ cached, query, orgId, viewer }) =>
+        cached((sql, zone) => listSessions(sql, orgId, query, { ...viewer, zone })),
       {
         scope: 'sessions:read',
         query: SessionListQuery,
@@ -45,7 +45,8 @@ export const sessionRoutes = ({ api }: ReadDeps) =>
     )
     .get(
       '/sessions/:session_id',
-      ({ cached, params, orgId, seen }) => cached((sql) => getSession(sql, orgId, params.session_id, seen)),
+      ({ cached, params, orgId, viewer }) =>
+        cached((sql) => getSession(sql, orgId, params.session_id, viewer)),
       {
         scope: 'sessions:read',
         response: sentAsText(SessionDetail),

@@ -10,7 +10,7 @@ import { repeat } from '../../base/timeout.ts'
 import type { Sql } from '../../database/client.ts'
 import { findFirstKeptDay } from '../../features/sessions/deleted-queries.ts'
 import type { PreparedSession } from '../../features/sessions/prepare.ts'
-import { toldSession } from '../../features/sessions/writing/telemetry.ts'
+import { telemetrySession } from '../../features/sessions/writing/telemetry.ts'
 import type { EnqueueWrite } from '../../http/queues/gate.ts'
 import { createPlaces } from '../../http/queues/places.ts'
 import { findLeft, InboxChanged, type InboxSession, listSessions, readInbox } from '../sync/inbox-write.ts'
@@ -196,7 +196,7 @@ function sessionOf(
   const recent = all.filter(({ telemetry }) => (telemetry?.from ?? '') >= firstDay)
   const merged = (recent.length > 0 ? recent : all).reduce(mergeFragments)
   const project = rows.find((row) => row.project !== null)?.project ?? null
-  return toldSession(merged, { id, project_name: project, user_email: email }, field, options)
+  return telemetrySession(merged, { id, project_name: project, user_email: email }, field, options)
 }
 
 /** Rows are left over after 3 s: with these and the drain they are written within 5 s of the answer. */

@@ -41,7 +41,7 @@ const MAX_CHARACTERS = 16 * 1024 * 1024
 /** Finds the sessions to which the member's telemetry may not be added: another member's, and those without a user. */
 export async function findForeign(sql: ISql, orgId: string, ids: readonly string[], email: string) {
   const rows = await sql<
-    { id: string; user_id: string | null; user_email: string | null; isTold: boolean }[]
+    { id: string; user_id: string | null; user_email: string | null; isTelemetry: boolean }[]
   >`
     select
       s.id, s.user_id, s.user_email,
@@ -50,7 +50,7 @@ export async function findForeign(sql: ISql, orgId: string, ids: readonly string
         from session_details d
         where d.org_id = ${orgId}
           and d.session_id = s.id
-      ) as "isTold"
+      ) as "isTelemetry"
     from sessions s
     where s.org_id = ${orgId}
       and s.id = any(${[...ids]}::text[])
@@ -62,7 +62,7 @@ export async function findForeign(sql: ISql, orgId: string, ids: readonly string
   const user = { user_id: null, user_email: email }
   const people = await findPeople(sql, orgId, [user, ...rows])
   const isForeign = (row: (typeof rows)[number]) =>
-    row.isTold ? people.isOtherMember(row, user) : people.keyOf(row) !== people.keyOf(user)
+    row.isTelemetry ? people.isOtherMember(row, user) : people.keyOf(row) !== people.keyOf(user)
   return new Set(rows.filter(isForeign).map(({ id }) => id))
 }
 

@@ -94,7 +94,7 @@ describe('a look', () => {
   ])('%s', (_what, rule, known, values, wanted, told) => {
     const seen = look(rule, known === undefined ? {} : { '': known }, { '': values })
     expect(seen.states['']?.state).toBe(wanted as never)
-    expect(seen.told.map((one) => [one.state, one.value, one.threshold])).toEqual(told as never)
+    expect(seen.notices.map((one) => [one.state, one.value, one.threshold])).toEqual(told as never)
   })
 
   test('keeps since and told while nothing changes, and is due at the end of the day or when it is told again', () => {
@@ -108,19 +108,19 @@ describe('a look', () => {
   test('has a state for each key; those that are gone are resolved and forgotten', () => {
     const each = watched({ each: 'project' })
     const first = look(each, {}, { shop: [150], web: [20], ['__proto__']: [101], '': [500] })
-    expect(first.told.map(({ key }) => key).toSorted()).toEqual(['', '__proto__', 'shop'])
+    expect(first.notices.map(({ key }) => key).toSorted()).toEqual(['', '__proto__', 'shop'])
     const later = evaluate(
       each,
       JSON.parse(JSON.stringify(first.states)),
       { series: new Map([['web', [30]]]), empty: 0, since: NOW },
       { now: NOW, zone: UTC },
     )
-    expect(later.told).toHaveLength(3)
-    expect(later.told.every(({ state: now, value }) => now === 'ok' && value === 0)).toBe(true)
+    expect(later.notices).toHaveLength(3)
+    expect(later.notices.every(({ state: now, value }) => now === 'ok' && value === 0)).toBe(true)
     expect(Object.keys(later.states)).toEqual(['web'])
     // a key without sessions may be below
     const low = look(watched({ each: 'project', below: 10 }), { shop: state() }, {})
-    expect(low.told).toEqual([{ key: 'shop', state: 'firing', value: 0, threshold: 10 }])
+    expect(low.notices).toEqual([{ key: 'shop', state: 'firing', value: 0, threshold: 10 }])
   })
 })
 

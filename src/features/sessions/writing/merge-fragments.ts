@@ -58,22 +58,22 @@ export async function withKnownFragments(
     const parts = byId.get(id)?.parts
     return origin !== 'telemetry' && (parts === undefined || (origin === 'both' && hasOnlyTelemetry(parts)))
   }
-  const told = sessions.filter(({ id, detail }) => detail.origin === 'telemetry' && isPlain(id))
-  const added = await addedToRecords(tx, orgId, told, options)
+  const fromTelemetry = sessions.filter(({ id, detail }) => detail.origin === 'telemetry' && isPlain(id))
+  const added = await addedToRecords(tx, orgId, fromTelemetry, options)
   /** Clients' sessions of this batch: telemetry of their sub-agents comes behind them. */
   const clients = new Map<string, PreparedSession>()
   const withKnown = (session: PreparedSession) => {
     const { id } = session
     const before = byId.get(id)
-    const isTold = session.detail.origin === 'telemetry'
-    if (!isTold && isOfClient(session)) {
+    const isTelemetry = session.detail.origin === 'telemetry'
+    if (!isTelemetry && isOfClient(session)) {
       const kept = withKeptTelemetry(session, before && unpackFragments(before.parts), options)
       clients.set(id, kept)
       return kept
     }
-    const client = isTold ? clients.get(id) : undefined
+    const client = isTelemetry ? clients.get(id) : undefined
     if (client !== undefined) return withKeptTelemetry(client, fragmentsOf(session), options)
-    if (isTold && added.has(id)) return added.get(id)
+    if (isTelemetry && added.has(id)) return added.get(id)
     const merged = merge(session, before, options)
     if (merged === undefined) return undefined
     if (merged.parts === null) byId.delete(id)
@@ -102,25 +102,26 @@ function merge(
   stored: Known | undefined,
   options: MergeOptions,
 ): PreparedSession | undefined {
-  const isTold = session.told !== undefined || session.detail.origin === 'telemetry'
-  if (stored === undefined) return session.told ? composed(session, session.told, options) : session
+  const isTelemetry = session.telemetry !== undefined || session.detail.origin === 'telemetry'
+  if (stored === undefined) return session.telemetry ? composed(session, session.telemetry, options) : session
   const [given, had] = [fragmentsOf(session), unpackFragments(stored.parts)]
-  if (given === undefined || had === undefined) return isTold ? undefined : session
-  const sent = isTold ? addedTo(had, given) : given
+  if (given === undefined || had === undefined) return isTelemetry ? undefined : session
+  const sent = isTelemetry ? addedTo(had, given) : given
   const parts = mergeFragments(had, sent)
   const hasAll = Bun.deepEquals(parts, sent)
   const [before, after] = [contentsOf(had, stored.turns), contentsOf(sent, session.detail.turn_records)]
   const contents = longerTexts(before, after)
   const isKept =
-    !isBetterName(sent.project, had.project) && (isTold || !hasAll || isBetterName(had.project, sent.project))
+    !isBetterName(sent.project, had.project) &&
+    (isTelemetry || !hasAll || isBetterName(had.project, sent.project))
   const project = isKept ? stored.project : session.project
-  const isWhole = session.told === undefined && hasAll
+  const isWhole = session.telemetry === undefined && hasAll
   if (isWhole && project === session.project && !addsTo(after, contents)) return session
   const isSameUser = session.user_id === stored.user_id && session.user_email === stored.user_email
   const isSame = project === stored.project && !addsTo(before, contents) && Bun.deepEquals(parts, had)
   if (isSameUser && isSame) return undefined
   // telemetry beyond what a session keeps is not added, and a transcript is stored without it
-  return composed({ ...session, project }, parts, options, contents) ?? (isTold ? undefined : session)
+  return composed({ ...session, project }, parts, options, contents) ?? (isTelemetry ? undefined : session)
 }
 
 /**
@@ -142,7 +143,7 @@ function addedTo(
     agent: had.agent,
     project: project.rank === had.project.rank ? had.project : project,
     turns: turns.filter(({ id, model }) => !isOther(model, models.get(id))),
-    ...(telemetry && { telemetry: isLongBefore ? { ...telemetry, from: from } : telemetry }),
+    ...(telemetry && { telemetry: isLongBefore ? { ...telemetry, from } : telemetry }),
   }
 }
 

@@ -44,16 +44,16 @@ export async function withUsers(
     known.set(session.id, session)
     // the user that telemetry states does not count against a transcript's, but a member's key takes no other member's
     const row = stored.get(session.id)
-    const isTold = row?.origin === 'telemetry'
-    if (isTold && !isMembersKey) return session
-    if (isMembersKey && before === undefined && row !== undefined && !isTold) {
+    const isTelemetry = row?.origin === 'telemetry'
+    if (isTelemetry && !isMembersKey) return session
+    if (isMembersKey && before === undefined && row !== undefined && !isTelemetry) {
       unowned.push({
         field: userField(session),
         message: 'the session is stored without a user, and this API key is a member’s',
       })
     }
     if (before === undefined || isSame(before, session) || isAsStored(session)) return session
-    different.push({ session, before, isTold })
+    different.push({ session, before, isTelemetry })
     return session
   })
   if (unowned.length > 0) throw forbidden(...unowned.slice(0, MAX_PROBLEMS))
@@ -70,11 +70,11 @@ const withStoredUsers = (sessions: readonly PreparedSession[], stored: ReadonlyM
   })
 
 function withUser(
-  { field, hash: _hash, told, ...session }: PreparedSession,
+  { field, hash: _hash, telemetry, ...session }: PreparedSession,
   { user_id, user_email }: Pick<PreparedSession, 'user_id' | 'user_email'>,
 ): PreparedSession {
   const changed = { ...session, user_id, user_email }
-  return { ...changed, ...(told && { told }), field, hash: hashOf(changed) }
+  return { ...changed, ...(telemetry && { telemetry }), field, hash: hashOf(changed) }
 }
 
 const hasUser = ({ user_id, user_email }: StoredUser | PreparedSession) =>
@@ -88,15 +88,15 @@ interface Different {
   session: PreparedSession
   before: User
   /** Only telemetry tells of the session as it is stored. */
-  isTold: boolean
+  isTelemetry: boolean
 }
 
 async function refuseOthers(tx: ISql, orgId: string, different: readonly Different[], isForbidden: boolean) {
   const users = different.flatMap(({ session, before }): User[] => [session, before])
   const people = await findPeople(tx, orgId, users)
   const problems = different
-    .filter(({ session, before, isTold }) =>
-      isTold ? people.isOtherMember(before, session) : people.keyOf(session) !== people.keyOf(before),
+    .filter(({ session, before, isTelemetry }) =>
+      isTelemetry ? people.isOtherMember(before, session) : people.keyOf(session) !== people.keyOf(before),
     )
     .slice(0, MAX_PROBLEMS)
     .map(

@@ -23,7 +23,7 @@ export interface MergeOptions {
 // Joins telemetry of a session with what else is known of it (docs/sync.md).
 
 /** A session of telemetry, whose record is composed when it is written (merge-fragments.ts): until then what identifies it. */
-export function toldSession(
+export function telemetrySession(
   telemetry: SessionFragments,
   head: RecordHead,
   field: string,
@@ -31,7 +31,7 @@ export function toldSession(
 ): PreparedSession {
   const composed = composeRecord({ ...telemetry, turns: [], calls: [] }, head, options)
   if (composed === null) throw new Error('telemetry states no time')
-  return { ...prepareSession({ ...composed.record, parts: '' }, field, options), told: telemetry }
+  return { ...prepareSession({ ...composed.record, parts: '' }, field, options), telemetry }
 }
 
 /** The fields that a session's record has beside its parts. */
@@ -45,8 +45,8 @@ export const headOf = ({
   project_name: project === NO_PROJECT ? null : project,
 })
 
-export const fragmentsOf = ({ told, parts }: PreparedSession): SessionFragments | undefined =>
-  told ?? (parts === null ? undefined : unpackFragments(parts))
+export const fragmentsOf = ({ telemetry, parts }: PreparedSession): SessionFragments | undefined =>
+  telemetry ?? (parts === null ? undefined : unpackFragments(parts))
 
 const isTelemetry = ({ detail }: PreparedSession): boolean => detail.origin === 'telemetry'
 
@@ -117,7 +117,7 @@ function underId(
   { id, user_id, user_email }: Pick<PreparedSession, 'id' | 'user_id' | 'user_email'>,
   options: MergeOptions,
 ): PreparedSession {
-  if (session.told !== undefined) return { ...session, id, user_id, user_email }
+  if (session.telemetry !== undefined) return { ...session, id, user_id, user_email }
   const parts = fragmentsOf(session)
   const head = headOf({ id, project: session.project, user_id, user_email })
   const composed = parts === undefined ? null : composeRecord(parts, head, options)
