@@ -68,6 +68,15 @@ export const UtcDateTo = day('Last UTC day, inclusive', '2026-01-31')
 export const textFilter = (description: string, example: string, maxLength = 200) =>
   Type.Optional(Type.String({ minLength: 1, maxLength, description, examples: [example] }))
 
+/** A filter whose empty value stands for what has none. That of another parameter counts as not given. */
+export const filterOrNone = (description: string, maxLength: number, example?: string) =>
+  Type.Optional(
+    Type.String({
+      ...{ maxLength, description, takesEmpty: true },
+      ...(example !== undefined && { examples: [example] }),
+    }),
+  )
+
 /** A filter by a number, which Elysia would convert again unless it is marked as plain. */
 export const numberFilter = (maximum: number, description: string, example: number) =>
   Type.Optional(Type.Number({ minimum: 0, maximum, description, examples: [example], elysiaMeta: 'plain' }))
@@ -149,18 +158,6 @@ const INTEGER = /^(0|-?[1-9]\d*)$/
 const DECIMAL = /^-?(0|[1-9]\d*)(\.\d{1,9})?$/
 const MORE_DECIMALS = /^-?(0|[1-9]\d*)\.\d{10,}$/
 
-/** Filters whose empty value is what has none of them; any other parameter with an empty value is not given. */
-const MAY_BE_EMPTY = new Set([
-  ...['project', 'team', 'branch', 'ticket', 'assignee'],
-  ...['version', 'effort', 'skill', 'subagent', 'mcp_server', 'plugin'],
-])
-
-/** Parameters of which the first must not be above the second. */
-const BOUNDS = [
-  ['min_cost', 'max_cost'],
-  ['min_quality', 'max_quality'],
-] as const
-
 /** The value of a parameter, NaN for a number in another than the usual form, ALL as it is; an error where it is none. */
 function readParameter(type: unknown, raw: string): string | number | Error {
   const text = decodePart(raw)
@@ -175,13 +172,16 @@ function readParameter(type: unknown, raw: string): string | number | Error {
   return (type === 'integer' ? INTEGER : DECIMAL).test(text) ? Number(text) + 0 : Number.NaN
 }
 
-/** Refuses parameters that are the wrong way round. */
-function refuseCrossed(values: Record<string, unknown>): void {
+/** Refuses a range of days, and `bounds`, pairs of the least and the most, that are the wrong way round. */
+function refuseCrossed(
+  values: Record<string, unknown>,
+  bounds: readonly (readonly [string, string])[],
+): void {
   const { date_from: from, date_to: to } = values
   if (typeof from === 'string' && typeof to === 'string' && from > to && isDate(from) && isDate(to)) {
     values.date_from = new Error('must not be after date_to')
   }
-  for (const [least, most] of BOUNDS) {
+  for (const [least, most] of bounds) {
     const [low, high] = [values[least], values[most]]
     if (typeof low === 'number' && typeof high === 'number' && low > high) {
       values[least] = new Error(`must not be above ${most}`)
@@ -197,6 +197,10 @@ function refuseCrossed(values: Record<string, unknown>): void {
 export function queryReader(schema?: TSchema): (url: string) => Record<string, unknown> {
   const properties = new Map<string, TSchema>(Object.entries(schema?.properties ?? {}))
   const missing = Object.fromEntries([...properties].map(([name, property]) => [name, property.default]))
+  const bounds = [...properties.keys()].flatMap((least) => {
+    const most = least.replace(/^min_/, 'max_')
+    return most !== least && properties.has(most) ? [[least, most] as const] : []
+  })
   return (url) => {
     const values: Record<string, unknown> = { ...missing }
     const start = url.indexOf('?')
@@ -208,11 +212,11 @@ export function queryReader(schema?: TSchema): (url: string) => Record<string, u
       const property = name === undefined ? undefined : properties.get(name)
       if (name === undefined || property === undefined) continue
       const raw = equals === -1 ? '' : pair.slice(equals + 1)
-      if (raw === '' && !MAY_BE_EMPTY.has(name) && !property.enum?.includes('')) continue
+      if (raw === '' && property.takesEmpty !== true && !property.enum?.includes('')) continue
       values[name] = seen.includes(name) ? new Error('must be given once') : readParameter(property.type, raw)
       seen.push(name)
     }
-    refuseCrossed(values)
+    refuseCrossed(values, bounds)
     return values
   }
 }

@@ -5,13 +5,12 @@ import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
 import { addDays, dayOf, daysOf } from '../../base/dates.ts'
 import { unitsOf } from '../../base/decimals.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
-import { personGiven } from '../../database/member-addresses.ts'
 import { summedProject, WITHOUT_PROJECT } from '../../database/rollups.ts'
 import { inDays } from '../../database/rows.ts'
 import { forecastOf } from '../budgets/forecast.ts'
 import { countIdleSeats } from '../seats/seat-queries.ts'
+import { matching } from '../usage/filters.ts'
 import type { Dimension } from '../usage/model.ts'
-import { isOfTeam } from '../usage/scope-queries.ts'
 import { sessionsWithShares, usageRows } from '../usage/sources.ts'
 import { bucketOf, keyOf, OTHERS, projectSums, teamTable } from '../usage/sums.ts'
 import { type Clock, rounded, type Series, WINDOWS_BEFORE, windowAt } from './evaluate.ts'
@@ -68,7 +67,7 @@ function usageSums(context: Context, by: Dimension | null, measure: 'micros' | '
 /** Rows of open findings, each file and fingerprint once. */
 function findingCounts(context: Context, by: Dimension | null): Fragment {
   const { sql, orgId, watched, from, to, zone } = context
-  const { project, member, team, model, agent } = watched.scope
+  const { model, agent, ...filters } = watched.scope
   const used = (name: 'model' | 'agent', value: string | undefined) =>
     value === undefined
       ? sql``
@@ -100,11 +99,9 @@ function findingCounts(context: Context, by: Dimension | null): Fragment {
     where f.org_id = ${orgId}
       and f.status = 'open'
       ${inDays(sql, sql`f.created_at`, { date_from: from, date_to: to }, zone)}
-      ${project === undefined ? sql`` : sql`and f.project = ${project}`}
-      ${member === undefined ? sql`` : sql`and f.member = ${personGiven(sql, orgId, member)}`}
+      ${matching(sql, orgId, filters, 'f')}
       ${used('model', model)}
       ${used('agent', agent)}
-      ${team === undefined ? sql`` : sql`and ${isOfTeam(sql, orgId, sql`f.member`, team)}`}
     group by 1, 2, 3`
 }
 
@@ -136,7 +133,6 @@ function qualityMeans(context: Context): Fragment {
 /** Rows of windows of limits that were hit, by the day of their first hit. */
 const limitHits = (context: Context): Fragment => {
   const { sql, orgId, watched, from, to } = context
-  const { member, team } = watched.scope
   return sql`
     select
       ${keySql(context, watched.each, 'f')} as key, '' as part,
@@ -145,8 +141,7 @@ const limitHits = (context: Context): Fragment => {
     where f.org_id = ${orgId}
       and f.day between ${from}::date and ${to}::date
       and f.hits > 0
-      ${member === undefined ? sql`` : sql`and f.member = ${personGiven(sql, orgId, member)}`}
-      ${team === undefined ? sql`` : sql`and ${isOfTeam(sql, orgId, sql`f.member`, team)}`}
+      ${matching(sql, orgId, watched.scope, 'f')}
     group by 1, 2, 3`
 }
 

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { BudgetRecord } from '../../analysis/records/budget.ts'
 import { closed, component, Decimal, nullable, Text } from '../../analysis/records/fields.ts'
-import { choiceOf, oneOf, Paged, PageOf } from '../../http/query.ts'
+import { choiceOf, filterOrNone, oneOf, Paged, PageOf } from '../../http/query.ts'
 
 export const BUDGET_ACTIONS = ['warn', 'block'] as const
 
@@ -48,20 +48,20 @@ const ScopedBudget = component('ScopedBudget', {
 })
 export type ScopedBudget = Static<typeof ScopedBudget>
 
+/** An empty one is refused: the scope would be the organization. */
+const ofScope = (description: string, maxLength: number, example: string) =>
+  Type.Optional(Type.String({ minLength: 1, maxLength, description, examples: [example], takesEmpty: true }))
+
 /** Names the scope of a budget: one of them, or none. */
 export const ScopeQuery = Type.Object({
-  project: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 200, description: 'Of this project', examples: ['checkout'] }),
-  ),
+  project: ofScope('Of this project', 200, 'checkout'),
   member: Type.Optional(
     Type.String({
       ...{ minLength: 1, maxLength: 320, examples: ['ada@example.com'] },
       description: 'Of this member: an id, or an address in any case',
     }),
   ),
-  team: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 100, description: 'Of this team', examples: ['payments'] }),
-  ),
+  team: ofScope('Of this team', 100, 'payments'),
 })
 
 export const BudgetListQuery = Type.Object({
@@ -85,9 +85,7 @@ export const BudgetBody = closed(
 )
 
 export const MyBudgetsQuery = Type.Object({
-  project: Type.Optional(
-    Type.String({ maxLength: 200, description: 'The project that is worked on', examples: ['checkout'] }),
-  ),
+  project: filterOrNone('The project that is worked on', 200, 'checkout'),
 })
 
 export const usedBudget = closed({

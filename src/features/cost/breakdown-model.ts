@@ -3,16 +3,8 @@ import { closed, component, Decimal, Integer, nullable, Text } from '../../analy
 import { COST_KINDS, FACETS } from '../../analysis/usage/model.ts'
 import { type FieldProblem, problemIf } from '../../base/errors.ts'
 import { choiceOf, oneOf, oneOfOr, Paged, Pagination } from '../../http/query.ts'
-import {
-  compareProblems,
-  compareWith,
-  type Dimension,
-  FacetFilters,
-  facetProblems,
-  isFacet,
-  type SumKey,
-  UsageFilters,
-} from '../usage/model.ts'
+import { FacetFilters, facetProblems, UsageFilters } from '../usage/filters.ts'
+import { compareProblems, compareWith, type Dimension, isFacet, type SumKey } from '../usage/model.ts'
 
 export const BREAKDOWN_KEYS = [
   'project',

@@ -3,7 +3,8 @@
 import type { Facet } from '../../analysis/usage/model.ts'
 import type { Span } from '../../base/dates.ts'
 import type { Fragment, Sql } from '../../database/client.ts'
-import { COSTS, type Dimension, MEASURES, USED, type UsageFilters } from '../usage/model.ts'
+import type { UsageFilters } from '../usage/filters.ts'
+import { COSTS, type Dimension, MEASURES, USED } from '../usage/model.ts'
 import { usageRows } from '../usage/sources.ts'
 import { selected } from '../usage/sums.ts'
 

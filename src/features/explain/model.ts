@@ -3,7 +3,8 @@ import { closed, component, nullable } from '../../analysis/records/fields.ts'
 import { CAUSES } from '../../analysis/scoring/change-parts.ts'
 import { type FieldProblem, problemIf } from '../../base/errors.ts'
 import { oneOf, oneOfOr, Page, Pagination, PerPage } from '../../http/query.ts'
-import { areDays, DAYS_PATTERN, FacetFilters, facetProblems, UsageFilters } from '../usage/model.ts'
+import { FacetFilters, facetProblems, UsageFilters } from '../usage/filters.ts'
+import { areDays, DAYS_PATTERN } from '../usage/model.ts'
 
 export const EXPLAINED_KEYS = ['project', 'member', 'team', 'model', 'agent', 'branch', 'vendor'] as const
 

@@ -3,15 +3,9 @@
 import { daysOf, type Span, shortSpansOf } from '../../base/dates.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
 import { facetOf, shareTexts } from '../usage/facet-sources.ts'
-import type { UsageFilters } from '../usage/model.ts'
+import { matching, type UsageFilters } from '../usage/filters.ts'
 import { EXPLAINED, PRICE_GROUPINGS } from '../usage/rollup.ts'
-import {
-  filteredColumns,
-  matchingShares,
-  needsSessions,
-  sharesIn,
-  summedConditions,
-} from '../usage/sources.ts'
+import { filteredColumns, matchingShares, needsSessions, sharesIn } from '../usage/sources.ts'
 import { dimsOf, inSpans, selected } from '../usage/sums.ts'
 
 /** The columns that usage is explained by, beside its model and price. */
@@ -56,7 +50,7 @@ export function priceRows(
       from price_rollups r
       where r.org_id = ${orgId}
         and r.dims = ${sql.unsafe(`'${dims}'`)}
-        ${summedConditions(sql, orgId, filters, 'r')}`
+        ${matching(sql, orgId, filters, 'r')}`
     return inSpans(sql, [span], rows)
   }
   const { added, subtracted } = shortSpansOf(date_from, date_to)

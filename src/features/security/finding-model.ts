@@ -1,7 +1,7 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { closed, component, nullable } from '../../analysis/records/fields.ts'
 import { FINDING_STATES, FindingNote, FindingStatus } from '../../analysis/records/finding.ts'
-import { choiceOf, DayRange, oneOfOr, Paged, PageOf, textFilter } from '../../http/query.ts'
+import { choiceOf, DayRange, filterOrNone, oneOfOr, Paged, PageOf, textFilter } from '../../http/query.ts'
 import { Finding } from '../sessions/model.ts'
 import { Project } from '../usage/model.ts'
 
@@ -18,12 +18,10 @@ export const FindingListQuery = Type.Object({
     320,
   ),
   status: choiceOf(FINDING_STATES, 'Only of this status', 'open'),
-  assignee: Type.Optional(
-    Type.String({
-      maxLength: 320,
-      description: 'Only those of this assignee: an id, or an address in any case; empty: of nobody',
-      examples: ['user_7h2k9d'],
-    }),
+  assignee: filterOrNone(
+    'Only those of this assignee: an id, or an address in any case; empty: of nobody',
+    320,
+    'user_7h2k9d',
   ),
   ...DayRange,
   sort: oneOfOr(

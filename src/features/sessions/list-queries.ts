@@ -2,6 +2,7 @@ import { TIME_PATTERN } from '../../base/dates.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
 import { memberItem, memberOf } from '../../database/member-addresses.ts'
 import { inDays } from '../../database/rows.ts'
+import { givenFilters, matching } from '../usage/filters.ts'
 import type { SessionListQuery } from './model.ts'
 
 // The statements of the list share these fragments.
@@ -63,19 +64,15 @@ export function orderOf(sql: ISql, { sort, order }: Pick<SessionListQuery, 'sort
 export const itemsOf = (sql: ISql, query: ListQuery) =>
   sql`string_agg(${listItem(sql, query)}, ',' order by ${orderOf(sql, query)}) as items`
 
-/** Whether the list is filtered by cost or quality. */
-export const hasValues = ({ min_cost, max_cost, min_quality, max_quality }: SessionListQuery): boolean =>
-  [min_cost, max_cost, min_quality, max_quality].some((value) => value !== undefined)
+/** Whether the list is filtered by cost or quality, which no sums are by. */
+export const hasValues = (query: SessionListQuery): boolean =>
+  givenFilters(query).some(({ summed, ofSession }) => summed === undefined && ofSession !== undefined)
 
-/** Sessions `s` of the project whose cost and quality match, of all days. The indexes by value have all of these columns. */
+/** Sessions `s` whose project, cost and quality match, of all days. The indexes by value have all of these columns. */
 export const matchingOfAllDays = (sql: ISql, orgId: string, query: SessionListQuery) => sql`
   from sessions s
   where s.org_id = ${orgId}
-    ${query.project === undefined ? sql`` : sql`and s.project = ${query.project}`}
-    ${query.min_cost === undefined ? sql`` : sql`and s.estimated_cost >= ${query.min_cost}`}
-    ${query.max_cost === undefined ? sql`` : sql`and s.estimated_cost <= ${query.max_cost}`}
-    ${query.min_quality === undefined ? sql`` : sql`and s.quality_score >= ${query.min_quality}`}
-    ${query.max_quality === undefined ? sql`` : sql`and s.quality_score <= ${query.max_quality}`}`
+    ${matching(sql, orgId, query, 's')}`
 
 export const matchingSessions = (sql: ISql, orgId: string, query: ListQuery) => sql`
   ${matchingOfAllDays(sql, orgId, query)}

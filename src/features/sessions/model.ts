@@ -24,7 +24,7 @@ import {
   UnpricedTokens,
 } from '../../analysis/records/session.ts'
 import { choiceOf, oneOfOr, Paged, PageOf } from '../../http/query.ts'
-import { UsageFilters } from '../usage/model.ts'
+import { UsageFilters } from '../usage/filters.ts'
 
 export const SessionListQuery = Type.Object({
   ...Paged,

@@ -1,7 +1,8 @@
 import { FACETS, type Facet, STANDARD, UNKNOWN_PAYER, VENDORS } from '../../analysis/usage/model.ts'
 import { daysOf, type Span, spansOf } from '../../base/dates.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
-import { COSTS, type Dimension, USED, type UsageFilters } from './model.ts'
+import type { UsageFilters } from './filters.ts'
+import { COSTS, type Dimension, USED } from './model.ts'
 import { inSpans, selected } from './sums.ts'
 
 // Usage by a facet: a session without rows in session_facets has what is usual.

@@ -1,20 +1,15 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { PAID_BY, VENDORS } from '../../analysis/records/session.ts'
-import { COST_KINDS, FACETS, type Facet, TIERS } from '../../analysis/usage/model.ts'
+import { COST_KINDS, FACETS, type Facet } from '../../analysis/usage/model.ts'
 import { isDate } from '../../base/dates.ts'
-import { type FieldProblem, problemIf } from '../../base/errors.ts'
-import { choiceOf, DayRange, numberFilter, textFilter } from '../../http/query.ts'
+import { problemIf } from '../../base/errors.ts'
+import { DayRange, filterOrNone } from '../../http/query.ts'
 
-/** A filter whose empty value stands for what has none. */
-const filterOrNone = (description: string, example: string, maxLength: number) =>
-  Type.Optional(Type.String({ maxLength, description, examples: [example] }))
-
-export const Project = filterOrNone('Only this project; empty: only what has none', 'web-app', 200)
+export const Project = filterOrNone('Only this project; empty: only what has none', 200, 'web-app')
 
 export const Team = filterOrNone(
   'Only what members of this team did, which they are in now; empty: of members in none, and of nobody',
-  'payments',
   100,
+  'payments',
 )
 
 /** Figures of whole sessions have these filters. */
@@ -53,49 +48,6 @@ export const compareProblems = ({ compare, date_from, date_to }: RangeFilters & 
         'must be previous or two days in order, as 2026-10-01..2026-10-31',
       )
 
-/** The list of sessions and the breakdown have these filters. */
-export const UsageFilters = Type.Object({
-  ...RangeFilters.properties,
-  member: textFilter(
-    'Only sessions of this member: an id, or an address in any case',
-    'ada@example.com',
-    320,
-  ),
-  team: Team,
-  model: textFilter(
-    'Only sessions that used this model; a breakdown counts what they used of it',
-    'claude-sonnet-4-5',
-  ),
-  agent: textFilter('Only sessions of this coding agent: their `source`', 'claude-code', 100),
-  branch: filterOrNone('Only sessions on this branch; empty: on none', 'main', 500),
-  ticket: filterOrNone('Only sessions of this ticket, by `ticket_pattern`; empty: of none', 'SHOP-128', 200),
-  min_cost: numberFilter(1e9, 'Only sessions that cost at least this, in US dollars', 0.5),
-  max_cost: numberFilter(1e9, 'Only sessions that cost at most this, in US dollars', 10),
-  min_quality: numberFilter(100, 'Only sessions with at least this quality score', 50),
-  max_quality: numberFilter(100, 'Only sessions with at most this quality score', 90),
-  has_findings: choiceOf(['true', 'false'], 'Only sessions with, or without, security findings', 'true'),
-})
-
-const ofFacet = (description: string) =>
-  Type.Optional(
-    Type.String({ maxLength: 400, description: `Only calls of this ${description}; empty: without` }),
-  )
-const oneFacet = (description: string, values: readonly string[]) => choiceOf(['', ...values], description)
-
-/** The breakdown has these filters too, one at a time: only one has an example, since all examples are used together. */
-export const FacetFilters = Type.Object({
-  version: filterOrNone('Only calls of this agent and version; empty: without', 'claude-code 2.1.330', 400),
-  effort: ofFacet('effort'),
-  skill: ofFacet('skill'),
-  subagent: ofFacet('type of sub-agent'),
-  mcp_server: ofFacet('MCP server'),
-  plugin: ofFacet('plugin'),
-  tier: oneFacet('Only calls in this tier of service, or with a long prompt', TIERS),
-  vendor: oneFacet('Only calls that this vendor is paid for; empty: of none', VENDORS),
-  paid_by: oneFacet('Only calls paid so, as recorded', PAID_BY),
-})
-export type UsageFilters = Static<typeof UsageFilters> & Partial<Static<typeof FacetFilters>>
-
 /** The columns of session_usage that breakdowns are made by. */
 export type Dimension = 'project' | 'member' | 'agent' | 'model' | 'branch' | 'ticket'
 
@@ -112,22 +64,3 @@ export const MEASURES = ['micros', ...USED] as const
 export type SumKey = Dimension | Facet | 'team' | 'day' | 'week' | 'month'
 
 export const isFacet = (key: string | undefined): key is Facet => FACETS.some((facet) => facet === key)
-
-/** One facet at a time, as keys and filters; the keys by their parameters. */
-export function facetProblems(
-  filters: { readonly [Name in Facet]?: unknown },
-  keys: Readonly<Record<string, string | undefined>>,
-): FieldProblem[] {
-  const named = [
-    ...Object.entries(keys),
-    ...FACETS.flatMap((facet) => (filters[facet] === undefined ? [] : [[facet, facet] as const])),
-  ]
-  const first = named.find(([, key]) => isFacet(key))?.[1]
-  return named.flatMap(([field, key]) =>
-    problemIf(
-      isFacet(key) && key !== first,
-      field,
-      `must not be used with ${first}: one of ${FACETS.join(', ')}`,
-    ),
-  )
-}

@@ -4,81 +4,31 @@
 import type { Facet } from '../../analysis/usage/model.ts'
 import { daysOf, type Span, shortSpansOf, spansOf } from '../../base/dates.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
-import { personGiven } from '../../database/member-addresses.ts'
 import { facetOf, facetRows, joinedFacets, ofFacet, shareTexts } from './facet-sources.ts'
-import { COSTS, type Dimension, MEASURES, type RangeFilters, USED, type UsageFilters } from './model.ts'
+import { givenFilters, matching, type UsageFilters } from './filters.ts'
+import { COSTS, type Dimension, MEASURES, type RangeFilters, USED } from './model.ts'
 import { GROUPINGS } from './rollup.ts'
-import { isOfTeam } from './scope-queries.ts'
 import { dimsNameOf, dimsOf, dividedSums, inSpans, type SpanOrAll, selected } from './sums.ts'
 
-/** Filters by single values that the sums have too. */
-const SUMMED_FILTERS = ['project', 'member', 'agent', 'model', 'branch'] as const
-
-/** Only the sessions themselves can be filtered so. */
-const UNSUMMED = ['ticket', 'min_cost', 'max_cost', 'min_quality', 'max_quality', 'has_findings'] as const
-export const needsSessions = (filters: UsageFilters) => UNSUMMED.some((name) => filters[name] !== undefined)
+/** Whether only the sessions themselves can be filtered so. */
+export const needsSessions = (filters: UsageFilters) =>
+  givenFilters(filters).some(({ summed }) => summed === undefined)
 
 /** The columns of the sums that the filters need. */
-export const filteredColumns = (filters: UsageFilters): Dimension[] => [
-  ...SUMMED_FILTERS.filter((name) => filters[name] !== undefined),
-  ...(filters.team === undefined ? [] : (['member'] as const)),
-]
+export const filteredColumns = (filters: UsageFilters): Dimension[] =>
+  givenFilters(filters).flatMap(({ summed }) => summed ?? [])
 
 /** Whether every sum of the filtered sessions is in the sums of months and days, but for days at the ends of a range. */
 export const isSummed = (filters: UsageFilters): boolean =>
   !needsSessions(filters) && dimsOf(GROUPINGS.month, filteredColumns(filters)) !== undefined
 
-/** Conditions on the columns that the sums have too; of the table `alias`. */
-export function summedConditions(
-  sql: ISql,
-  orgId: string,
-  filters: UsageFilters,
-  alias: 'u' | 'r' | 'f',
-): Fragment {
-  const { project, member, team, agent, model, branch } = filters
-  const t = sql.unsafe(alias)
-  return sql`
-    ${project === undefined ? sql`` : sql`and ${t}.project = ${project}`}
-    ${member === undefined ? sql`` : sql`and ${t}.member = ${personGiven(sql, orgId, member)}`}
-    ${team === undefined ? sql`` : sql`and ${isOfTeam(sql, orgId, sql`${t}.member`, team)}`}
-    ${agent === undefined ? sql`` : sql`and ${t}.agent = ${agent}`}
-    ${model === undefined ? sql`` : sql`and ${t}.model = ${model}`}
-    ${branch === undefined ? sql`` : sql`and ${t}.branch = ${branch}`}`
-}
-
 /** `from session_usage u where …`: the shares of sessions that match all filters but the days. */
-export const matchingShares = (sql: ISql, orgId: string, filters: UsageFilters, facet?: Facet) => {
-  const { ticket, min_cost, max_cost, min_quality, max_quality, has_findings } = filters
-  return sql`
-    from session_usage u
-    ${joinedFacets(sql, orgId, filters, facet)}
-    where u.org_id = ${orgId}
-      ${summedConditions(sql, orgId, filters, 'u')}
-      ${ofFacet(sql, filters, facet)}
-      ${
-        ticket === undefined
-          ? sql``
-          : ticket === ''
-            ? sql`
-              and not exists (
-                select from session_tickets f
-                where f.org_id = ${orgId}
-                  and f.session_id = u.session_id
-              )`
-            : sql`
-              and u.session_id = any (array(
-                select f.session_id
-                from session_tickets f
-                where f.org_id = ${orgId}
-                  and f.ticket = ${ticket}
-              ))`
-      }
-      ${min_cost === undefined ? sql`` : sql`and u.session_cost >= ${min_cost}`}
-      ${max_cost === undefined ? sql`` : sql`and u.session_cost <= ${max_cost}`}
-      ${min_quality === undefined ? sql`` : sql`and u.quality_score >= ${min_quality}`}
-      ${max_quality === undefined ? sql`` : sql`and u.quality_score <= ${max_quality}`}
-      ${has_findings === undefined ? sql`` : has_findings === 'true' ? sql`and u.findings > 0` : sql`and u.findings = 0`}`
-}
+export const matchingShares = (sql: ISql, orgId: string, filters: UsageFilters, facet?: Facet) => sql`
+  from session_usage u
+  ${joinedFacets(sql, orgId, filters, facet)}
+  where u.org_id = ${orgId}
+    ${matching(sql, orgId, filters, 'u')}
+    ${ofFacet(sql, filters, facet)}`
 
 export const sharesIn = (sql: ISql, { from, before }: Pick<Span, 'from' | 'before'>, day = sql`u.day`) => sql`
   ${from === undefined ? sql`` : sql`and ${day} >= ${from}::date`}
@@ -124,7 +74,7 @@ export function usageRows(
     return facetRows(sql, orgId, filters, facet, {
       ...{ columns, buckets, needed },
       matching: sql`
-        ${summedConditions(sql, orgId, filters, 'f')}
+        ${matching(sql, orgId, filters, 'f')}
         ${sharesIn(sql, daysOf(date_from, date_to), sql`f.day`)}`,
       whole: (how) => usageRows(sql, orgId, others, { ...how, buckets, isSigned }),
     })
@@ -206,7 +156,7 @@ function sumRows(
     where r.org_id = ${orgId}
       -- a literal, as in inSpans
       and r.dims = ${sql.unsafe(`'${dims}'`)}
-      ${summedConditions(sql, orgId, filters, 'r')}`
+      ${matching(sql, orgId, filters, 'r')}`
   return inSpans(sql, [span], rows)
 }
 

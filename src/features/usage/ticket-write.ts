@@ -1,6 +1,6 @@
 import { createPause } from '../../base/timeout.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
-import { rebuildTables } from '../../database/derived-tables.ts'
+import { type ProgramTable, rebuildTables } from '../../database/derived-tables.ts'
 import { deleteFrom, insert, pagesOf } from '../../database/rows.ts'
 import { TICKET_ROLLUP } from './rollup.ts'
 import { SEARCHED_LENGTH, ticketFinder } from './tickets.ts'
@@ -137,9 +137,42 @@ export async function letAllWait(tx: ISql, orgId: string): Promise<void> {
 }
 
 /** Finds the tickets of all sessions again. */
-export async function writeAllTickets(tx: ISql, orgId: string): Promise<void> {
+async function writeAllTickets(tx: ISql, orgId: string): Promise<void> {
   await deleteFrom(tx, orgId, 'session_tickets')
   await deleteFrom(tx, orgId, 'ticket_waiting')
   for await (const sessions of readAllTexts(tx, orgId)) await writeFound(tx, orgId, sessions)
   await rebuildTables(tx, orgId, [TICKET_ROLLUP])
+}
+
+/** The first session whose tickets are not those of its texts, or which is gone. */
+const findDiffering: ProgramTable['findDiffering'] = async (sql, orgId, onRead) => {
+  const [orphan] = await sql<{ session_id: string }[]>`
+    select t.session_id
+    from session_tickets t
+    where t.org_id = ${orgId}
+      and not exists (
+        select
+        from session_usage u
+        where u.org_id = ${orgId}
+          and u.session_id = t.session_id
+          and u.is_main
+      )
+    order by t.session_id
+    limit 1`
+  if (orphan !== undefined) return orphan
+  for await (const sessions of readAllTexts(sql, orgId)) {
+    onRead?.(sessions.length)
+    const tickets = await findTickets(sessions)
+    const wrong = sessions.find(({ stored }, index) => !Bun.deepEquals(stored ?? [], tickets[index]))
+    if (wrong !== undefined) return { session_id: wrong.session_id }
+  }
+  return undefined
+}
+
+/** The tickets of sessions, but of those that wait for it: JavaScript finds them, whose regular expressions PostgreSQL reads in another way. */
+export const TICKETS: ProgramTable = {
+  name: 'session_tickets',
+  findDiffering,
+  rebuild: writeAllTickets,
+  describe: ({ session_id }) => `tickets of ${session_id}`,
 }

@@ -76,8 +76,8 @@ export function createComponents(): Components {
 
   const plain = (schema: unknown): Schema => {
     if (!isSchema(schema)) return {}
-    // keywords for Elysia alone
-    const { title, noValidate, elysiaMeta, findProblems, ...rest } = schema
+    // keywords of the program alone
+    const { title, noValidate, elysiaMeta, findProblems, takesEmpty, ...rest } = schema
     if (typeof title === 'string') return addNamed(pascal(title), plain(rest))
     const made: Schema = {}
     for (const [keyword, value] of Object.entries(rest)) {
