@@ -15,7 +15,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { basename, join, relative } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import type { Manifest } from '../database/embedded/assets.ts'
 import { ROOT, readPackage, replaceFile } from './files.ts'
 import { linkedLibraries, thin } from './mach-o.ts'
@@ -76,9 +76,10 @@ async function writeArchives(target: ServerTarget, folder: string): Promise<void
   const version = packageVersion(target)
   using scratch = mkdtempDisposableSync(join(tmpdir(), 'cloud-analytics-pack-'))
   const native = await nativeFolder(target, version, scratch.path)
-  const { files: program, links } = target.startsWith('darwin-')
-    ? macProgram(native, target.endsWith('arm64') ? 'arm64' : 'x64')
-    : { files: linuxProgram(native), links: [] }
+  const program = join(scratch.path, 'program')
+  copyShared(native, program)
+  if (target.startsWith('darwin-')) copyMac(native, program, target.endsWith('arm64') ? 'arm64' : 'x64')
+  else copyLinux(native, program)
   // A cluster's files depend on byte order, alignment and the sizes that PostgreSQL is built with, which are
   // the same in all these packages, and on the signedness of `char`, which PostgreSQL 18 stores in the
   // cluster. The versions of collations are those of this machine's ICU and libc, and unused: the database
@@ -86,14 +87,8 @@ async function writeArchives(target: ServerTarget, folder: string): Promise<void
   const cluster = makeCluster(await nativeFolder(clusterTarget(target), version, scratch.path), scratch.path)
   mkdirSync(folder, { recursive: true })
   await Promise.all([
-    writeArchive(join(folder, 'postgres.tar.zst'), PROGRAM_LEVEL, program, {
-      '.folders': '',
-      '.links': links.join('\n'),
-    }),
-    writeArchive(join(folder, 'cluster.tar.zst'), CLUSTER_LEVEL, read(cluster, below(cluster, 'isFile')), {
-      '.folders': below(cluster, 'isDirectory').join('\n'),
-      '.links': '',
-    }),
+    writeArchive(join(folder, 'postgres.tar.zst'), PROGRAM_LEVEL, program),
+    writeArchive(join(folder, 'cluster.tar.zst'), CLUSTER_LEVEL, cluster),
   ])
 }
 
@@ -120,64 +115,42 @@ async function nativeFolder(target: ServerTarget, version: string, scratch: stri
   return join(folder, 'node_modules', name, 'native')
 }
 
-type Contents = Map<string, Buffer>
-
-const read = (folder: string, paths: readonly string[], at = ''): Contents =>
-  new Map(paths.map((path) => [join(at, path), readFileSync(join(folder, path))]))
-
-function below(folder: string, is: 'isFile' | 'isDirectory'): string[] {
-  const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
-  const paths = entries.filter((entry) => entry[is]()).map(({ parentPath, name }) => join(parentPath, name))
-  return paths.map((path) => relative(folder, path)).sort()
-}
-
-/** The files that the server needs at run time. */
-function linuxProgram(native: string): Contents {
-  const files = sharedFiles(native)
+function copyLinux(native: string, program: string): void {
   for (const path of ['bin/postgres', ...LIBRARIES.map((file) => `lib/${file}`), ...modules('so')])
-    files.set(path, readFileSync(resolveLink(native, path)))
-  return files
+    cpSync(resolveLink(native, path), join(program, path))
 }
 
 /**
- * Packs the same for macOS, from universal binaries of which only the part for `cpu` is kept. A library that is
- * loaded by two names is one file with a link, as `name<TAB>target`: as two files it would be loaded twice.
+ * Copies the same for macOS, from universal binaries of which only the part for `cpu` is kept. A library that is
+ * loaded by two names is one file with a link: as two files it would be loaded twice.
  */
-function macProgram(native: string, cpu: 'x64' | 'arm64'): { files: Contents; links: string[] } {
-  const files = sharedFiles(native)
-  const links: string[] = []
-  const packed = new Map<string, string>()
+function copyMac(native: string, program: string, cpu: 'x64' | 'arm64'): void {
+  const copied = new Map<string, string>()
   const add = (path: string) => {
-    if (packed.values().some((name) => name === path) || links.some((link) => link.startsWith(`${path}\t`)))
-      return
+    const place = join(program, path)
+    if (existsSync(place)) return
     const file = resolveLink(native, path)
-    const first = packed.get(file)
-    if (first !== undefined) {
-      links.push(`${path}\t${basename(first)}`)
-      return
-    }
-    packed.set(file, path)
+    const first = copied.get(file)
+    if (first !== undefined) return symlinkSync(basename(first), place)
+    copied.set(file, path)
     const binary = thin(readFileSync(file), cpu)
-    files.set(path, binary)
+    mkdirSync(dirname(place), { recursive: true })
+    writeFileSync(place, binary)
     for (const library of linkedLibraries(binary))
       if (library.startsWith(PACKAGED)) add(`lib/${library.slice(PACKAGED.length)}`)
   }
   for (const path of ['bin/postgres', ...modules('dylib')]) add(path)
-  return { files, links }
 }
 
 const modules = (ending: string) => MODULES.map((module) => `lib/postgresql/${module}.${ending}`)
 
-function sharedFiles(native: string): Contents {
-  const folder = join(native, 'share/postgresql')
-  const extensions = readdirSync(join(folder, 'extension')).filter((file) =>
+function copyShared(native: string, program: string): void {
+  const folder = 'share/postgresql'
+  const extensions = readdirSync(join(native, folder, 'extension')).filter((file) =>
     MODULES.some((module) => file === `${module}.control` || file.startsWith(`${module}--`)),
   )
-  const shared = SHARED_FOLDERS.flatMap((name) =>
-    below(join(folder, name), 'isFile').map((path) => join(name, path)),
-  )
-  const paths = [...extensions.map((file) => `extension/${file}`), ...TIME_ZONES, ...shared]
-  return read(folder, paths, 'share/postgresql')
+  for (const path of [...extensions.map((file) => `extension/${file}`), ...TIME_ZONES, ...SHARED_FOLDERS])
+    cpSync(join(native, folder, path), join(program, folder, path), { recursive: true })
 }
 
 /** The links that a postinstall script of the package would make: path below `native` → file below it. */
@@ -223,15 +196,11 @@ function makeCluster(native: string, scratch: string): string {
   return cluster
 }
 
-/** Writes a tar of the files. Bun.Archive has neither empty folders, which PostgreSQL needs, nor links: `lists` names both. */
-async function writeArchive(
-  path: string,
-  level: number,
-  files: Contents,
-  lists: Record<'.folders' | '.links', string>,
-): Promise<void> {
-  const tar = await new Bun.Archive({ ...lists, ...Object.fromEntries(files) }).bytes()
-  replaceFile(path, await Bun.zstdCompress(tar, { level }))
+/** Packs a folder by the system's tar: Bun.Archive makes neither empty folders, which PostgreSQL needs, nor links, and extracts both. */
+async function writeArchive(path: string, level: number, folder: string): Promise<void> {
+  // macOS would add files for attributes
+  const { stdout } = await Bun.$`COPYFILE_DISABLE=1 tar -cf - -C ${folder} .`.quiet()
+  replaceFile(path, await Bun.zstdCompress(stdout, { level }))
 }
 
 if (import.meta.main) await packForHost()

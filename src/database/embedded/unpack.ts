@@ -1,24 +1,11 @@
 // Unpacks PostgreSQL and an empty cluster from the executable.
 
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statfsSync,
-  symlinkSync,
-} from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statfsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { syncPath } from '../disk.ts'
 import type { Assets } from './assets.ts'
 
 const TEMPORARY = '.unpacking'
-/** A file in the archive that lists its folders: a tar made by Bun omits the empty ones. */
-const FOLDER_LIST = '.folders'
-/** A file in the archive that lists its links, as `path<TAB>target`: a tar made by Bun has none. */
-const LINK_LIST = '.links'
 const SYNCED_AT_ONCE = 32
 
 interface UnpackOptions {
@@ -73,23 +60,11 @@ async function unpack(
 
 async function extract(archive: Uint8Array, folder: string): Promise<void> {
   mkdirSync(folder, { mode: 0o700 })
-  const files = new Bun.Archive(archive)
-  for (const name of await listed(files, FOLDER_LIST)) mkdirSync(join(folder, name), { recursive: true })
-  await files.extract(folder).catch((error: unknown) => {
+  await new Bun.Archive(archive).extract(folder).catch((error: unknown) => {
     // its errors have no code; a full disk, the most common cause, can be detected
     const { bavail, bsize } = statfsSync(folder)
     throw bavail * bsize < archive.length ? Object.assign(new Error('no space'), { code: 'ENOSPC' }) : error
   })
-  for (const link of await listed(files, LINK_LIST)) {
-    const [path = '', target = ''] = link.split('\t')
-    symlinkSync(target, join(folder, path))
-  }
-  for (const list of [FOLDER_LIST, LINK_LIST]) rmSync(join(folder, list))
-}
-
-async function listed(files: Bun.Archive, list: string): Promise<string[]> {
-  const text = (await (await files.files(list)).get(list)?.text()) ?? ''
-  return text.split('\n').filter((line) => line !== '')
 }
 
 /** Moves the program unless another process has unpacked it in a home that data directories share. */
