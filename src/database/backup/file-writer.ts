@@ -42,10 +42,9 @@ export async function createBackupFile(path: string) {
     ;[parts, size] = [[], 0]
   }
   return {
-    /** The bytes may be overwritten when it resolves. */
     write: (bytes: Buffer | string) =>
       explained(path, async () => {
-        const part = Buffer.isBuffer(bytes) ? Buffer.from(bytes) : Buffer.from(bytes, 'utf8')
+        const part = typeof bytes === 'string' ? Buffer.from(bytes) : bytes
         parts.push(part)
         size += part.length
         if (size >= BLOCK_BYTES) await flush()

@@ -56,7 +56,7 @@ export async function describeServer(tx: ISql): Promise<{ now: string; version: 
   return row
 }
 
-/** The rows of a table as the text of COPY, in the order of storage. A chunk is overwritten by the next one. */
+/** The rows of a table as the text of COPY, in the order of storage. */
 export async function* copyOut(tx: ISql, { name, columns }: Omit<StoredTable, 'bytes'>) {
   await tx`set local synchronize_seqscans = off`
   const query = tx`copy ${tx(name)} (${tx(columns)}) to stdout`
@@ -80,43 +80,18 @@ export async function* copyOut(tx: ISql, { name, columns }: Omit<StoredTable, 'b
 
 const BLOCK_BYTES = 256 * 1024
 
-/** The stream's rows in blocks of about 256 KiB, each overwritten by the next: joining all chunks takes longer than all else. */
+/** The stream's rows in blocks of about 256 KiB: each row alone would take as long as all else. */
 async function* inBlocks(stream: Readable): AsyncGenerator<Buffer> {
-  let block = Buffer.allocUnsafe(2 * BLOCK_BYTES)
+  let rows: Buffer[] = []
   let size = 0
-  let isEnded = false
-  let failure: Error | undefined
-  let ready = Promise.withResolvers<void>()
-  stream.on('data', (part: Buffer) => {
-    if (size + part.length > block.length) {
-      const larger = Buffer.allocUnsafe(2 * (size + part.length))
-      block.copy(larger, 0, 0, size)
-      block = larger
-    }
-    size += part.copy(block, size)
-    if (size < BLOCK_BYTES) return
-    stream.pause()
-    ready.resolve()
-  })
-  stream.on('error', (error) => {
-    failure = error
-    ready.resolve()
-  })
-  stream.on('close', () => {
-    isEnded = stream.readableEnded
-    failure ??= isEnded ? undefined : new Error('the connection was lost')
-    ready.resolve()
-  })
-  while (!isEnded) {
-    stream.resume()
-    await ready.promise
-    if (failure !== undefined) throw failure
-    ready = Promise.withResolvers()
-    const full = block.subarray(0, size)
-    size = 0
-    if (full.length > 0) yield full
-    if (failure !== undefined) throw failure
+  for await (const row of stream.iterator({ destroyOnReturn: false })) {
+    rows.push(row)
+    size += row.length
+    if (size < BLOCK_BYTES) continue
+    yield Buffer.concat(rows, size)
+    ;[rows, size] = [[], 0]
   }
+  if (size > 0) yield Buffer.concat(rows, size)
 }
 
 /** Takes the rows of a table that this transaction has made or emptied, which may go unlogged and need no vacuum. */
