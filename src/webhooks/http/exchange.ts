@@ -1,6 +1,6 @@
 // One HTTP request over a checked connection.
 
-import { type Agent, type ClientRequest, type IncomingMessage, request } from 'node:http'
+import { type Agent, type IncomingMessage, request } from 'node:http'
 import { isIP, type LookupFunction, type Socket } from 'node:net'
 import { MAX_STORED_BODY_BYTES } from './attempt-result.ts'
 import { type Egress, refusalOf } from './egress.ts'
@@ -83,153 +83,114 @@ export interface ExchangeResult {
   failure: Failure | null
 }
 
-interface Exchange {
-  options: SenderOptions
-  url: URL
-  request: ClientRequest | null
-  phase: Phase
-  response: ExchangeResult['response']
-  isOver: boolean
-  /** The end of the time limit, by the clock of performance.now(). */
-  endsAt: number
+/** One request and its response, never repeated: it may have arrived. Throws when a header is invalid. */
+export function exchange(options: SenderOptions, agent: Agent, url: URL, { headers, body }: OutgoingRequest) {
+  const {
+    egress,
+    timeoutMs,
+    connectTimeoutMs = CONNECT_TIMEOUT_MS,
+    bodyTimeoutMs = BODY_TIMEOUT_MS,
+  } = options
+  const { promise, resolve } = Promise.withResolvers<ExchangeResult>()
+  const endsAt = performance.now() + timeoutMs
+  let phase: Phase = 'connect'
+  let response: ExchangeResult['response'] = null
+  let isOver = false
   /** Ends the whole request, or a step that has to end earlier. */
-  timer: ReturnType<typeof setTimeout> | undefined
-  resolve(result: ExchangeResult): void
-}
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let interim = 0
 
-/** Ends the exchange, once. The status of a response replaces `failure`. The connection is closed unless `isComplete`. */
-function finish(exchange: Exchange, failure: Failure | null, isComplete = false): void {
-  if (exchange.isOver) return
-  exchange.isOver = true
-  clearTimeout(exchange.timer)
-  const { response } = exchange
-  if (!isComplete) exchange.request?.destroy()
-  exchange.resolve({ response, failure: response === null ? failure : statusFailure(response.status) })
-}
-
-const fail = (exchange: Exchange, error: unknown) =>
-  finish(exchange, connectionFailure(error, exchange.phase))
-
-const expire = (exchange: Exchange, what: string, ms: number): void => finish(exchange, timedOut(what, ms))
-
-/** Ends the exchange after `ms`, or at `endsAt` if that is sooner. Replaces the timer that runs. */
-function startTimer(exchange: Exchange, what: string, ms: number): void {
-  clearTimeout(exchange.timer)
-  if (exchange.isOver) return
-  const { endsAt, options } = exchange
-  const left = endsAt - performance.now()
-  if (ms < left) exchange.timer = setTimeout(expire, ms, exchange, what, ms)
-  else exchange.timer = setTimeout(expire, Math.max(left, 0), exchange, 'no answer', options.timeoutMs)
-}
-
-const startConnectTimer = (exchange: Exchange) =>
-  startTimer(exchange, 'no connection', exchange.options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS)
-
-/** The addresses for a new connection, all checked: it is made to no others. An address was checked with the URL. */
-const lookupOf =
-  (exchange: Exchange): LookupFunction =>
-  (host, _options, callback) => {
-    const { egress, resolve, timeoutMs } = exchange.options
+  /** Ends the exchange, once. The status of a response replaces `failure`. The connection is closed unless `isComplete`. */
+  const finish = (failure: Failure | null, isComplete = false): void => {
+    if (isOver) return
+    isOver = true
+    clearTimeout(timer)
+    if (!isComplete) sent.destroy()
+    resolve({ response, failure: response === null ? failure : statusFailure(response.status) })
+  }
+  const fail = (error: unknown): void => finish(connectionFailure(error, phase))
+  /** Ends the exchange after `ms`, or at `endsAt` if that is sooner. Replaces the timer that runs. */
+  const limit = (what: string, ms: number): void => {
+    clearTimeout(timer)
+    if (isOver) return
+    const left = endsAt - performance.now()
+    const failure = ms < left ? timedOut(what, ms) : timedOut('no answer', timeoutMs)
+    timer = setTimeout(finish, Math.max(Math.min(ms, left), 0), failure)
+  }
+  /** Gives the addresses for a new connection, all checked: it is made to no others. An address was checked with the URL. */
+  const lookup: LookupFunction = (host, _options, callback) => {
     const lookupMs = Math.min(LOOKUP_TIMEOUT_MS, timeoutMs)
     const connect = async () => {
-      const answer = await lookUp(egress, resolve, host, lookupMs)
+      const answer = await lookUp(egress, options.resolve, host, lookupMs)
       // the timeout may have ended the exchange meanwhile
-      if (exchange.isOver) return
-      if (!('addresses' in answer)) return finish(exchange, lookupFailure(answer, lookupMs))
+      if (isOver) return
+      if (!('addresses' in answer)) return finish(lookupFailure(answer, lookupMs))
       // checked before connecting too: by the time a connection has failed, a descriptor may be free again
-      if (isOutOfDescriptors()) return finish(exchange, POSTPONED)
-      startConnectTimer(exchange)
+      if (isOutOfDescriptors()) return finish(POSTPONED)
+      limit('no connection', connectTimeoutMs)
       const addresses = answer.addresses.map((address) => ({ address, family: isIP(address) }))
       callback(null, addresses)
     }
     // an unhandled rejection would end the thread
-    connect().catch((error: unknown) => fail(exchange, error))
+    connect().catch(fail)
   }
-
-/** Checks the address in use too, independently of the look-up. */
-function checkPeer(exchange: Exchange, { remoteAddress }: Socket): void {
-  const isAllowed = remoteAddress === undefined || exchange.options.egress.isAllowed(remoteAddress)
-  if (!isAllowed) finish(exchange, refused(refusalOf()))
-}
-
-/** Follows the connection until it can be written to. Nothing is sent before the peer is checked. */
-function noteSocket(exchange: Exchange, socket: Socket): void {
-  if (exchange.request?.reusedSocket) {
-    exchange.phase = 'response'
-    checkPeer(exchange, socket)
-    return
-  }
-  const isSecure = exchange.url.protocol === 'https:'
-  startConnectTimer(exchange)
-  socket.once('connect', () => {
-    if (isSecure) exchange.phase = 'handshake'
-    checkPeer(exchange, socket)
-  })
-  socket.once(isSecure ? 'secureConnect' : 'connect', () => {
-    exchange.phase = 'response'
-    startTimer(exchange, 'no answer', exchange.options.timeoutMs)
-  })
-}
-
-function noteResponse(exchange: Exchange, response: IncomingMessage): void {
-  const body = createResponseBody()
-  exchange.response = { status: response.statusCode ?? 0, body }
-  startTimer(exchange, 'no whole body', exchange.options.bodyTimeoutMs ?? BODY_TIMEOUT_MS)
-  response.on('data', (chunk: Buffer) => {
-    if (!body.add(chunk)) finish(exchange, null)
-  })
-  response.on('end', () => finish(exchange, null, true))
-  // cut off: 'close' follows
-  response.on('error', () => undefined)
-  response.on('close', () => finish(exchange, null))
-}
-
-function follow(exchange: Exchange, sent: ClientRequest): void {
-  let interim = 0
-  sent.on('socket', (socket) => noteSocket(exchange, socket))
-  sent.on('information', () => {
-    interim += 1
-    if (interim > MAX_INTERIM) finish(exchange, protocolFailure(`more than ${MAX_INTERIM} answers of 1xx`))
-  })
-  sent.on('response', (response) => noteResponse(exchange, response))
-  // 101: what follows it is not HTTP
-  sent.on('upgrade', (response, socket) => {
-    noteResponse(exchange, response)
-    socket.destroy()
-    finish(exchange, null)
-  })
-  // never removed: an 'error' event without a listener ends the thread
-  sent.on('error', (error) => {
-    // a body that was received is still to be read
-    if (exchange.response === null) fail(exchange, error)
-  })
-}
-
-/** One request and its response, never repeated: it may have arrived. Throws when a header is invalid. */
-export function exchange(options: SenderOptions, agent: Agent, url: URL, { headers, body }: OutgoingRequest) {
-  const { promise, resolve } = Promise.withResolvers<ExchangeResult>()
-  const { timeoutMs } = options
-  const state: Exchange = {
-    options,
-    url,
-    request: null,
-    phase: 'connect',
-    response: null,
-    isOver: false,
-    endsAt: performance.now() + timeoutMs,
-    timer: undefined,
-    resolve,
-  }
-  state.request = request(url, {
+  const sent = request(url, {
     agent,
     method: 'POST',
     // identity, since responses are not decompressed
     headers: { Host: url.host, ...headers, 'Accept-Encoding': 'identity' },
-    lookup: lookupOf(state),
+    lookup,
     maxHeaderSize: MAX_HEAD_BYTES,
   })
-  follow(state, state.request)
-  startTimer(state, 'no answer', timeoutMs)
-  state.request.end(body)
+  /** Checks the address in use too, independently of the look-up. Nothing is sent before. */
+  const checkPeer = ({ remoteAddress }: Socket): void => {
+    if (remoteAddress !== undefined && !egress.isAllowed(remoteAddress)) finish(refused(refusalOf()))
+  }
+  sent.on('socket', (socket) => {
+    if (sent.reusedSocket) {
+      phase = 'response'
+      return checkPeer(socket)
+    }
+    const isSecure = url.protocol === 'https:'
+    limit('no connection', connectTimeoutMs)
+    socket.once('connect', () => {
+      if (isSecure) phase = 'handshake'
+      checkPeer(socket)
+    })
+    socket.once(isSecure ? 'secureConnect' : 'connect', () => {
+      phase = 'response'
+      limit('no answer', timeoutMs)
+    })
+  })
+  sent.on('information', () => {
+    interim += 1
+    if (interim > MAX_INTERIM) finish(protocolFailure(`more than ${MAX_INTERIM} answers of 1xx`))
+  })
+  const onResponse = (received: IncomingMessage): void => {
+    const content = createResponseBody()
+    response = { status: received.statusCode ?? 0, body: content }
+    limit('no whole body', bodyTimeoutMs)
+    received.on('data', (chunk: Buffer) => {
+      if (!content.add(chunk)) finish(null)
+    })
+    received.on('end', () => finish(null, true))
+    // cut off: 'close' follows
+    received.on('error', () => undefined)
+    received.on('close', () => finish(null))
+  }
+  sent.on('response', onResponse)
+  // 101: what follows it is not HTTP
+  sent.on('upgrade', (received, socket) => {
+    onResponse(received)
+    socket.destroy()
+    finish(null)
+  })
+  // never removed: an 'error' event without a listener ends the thread
+  sent.on('error', (error) => {
+    // a body that was received is still to be read
+    if (response === null) fail(error)
+  })
+  limit('no answer', timeoutMs)
+  sent.end(body)
   return promise
 }
