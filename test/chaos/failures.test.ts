@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createKey } from '../../src/accounts/keys/queries.ts'
 import { createOrganization } from '../../src/accounts/organizations/queries.ts'
 import { startAdmin, startServer } from '../../src/cli/serve/server.ts'
 import { loadConfig } from '../../src/config.ts'
 import { connect } from '../../src/database/client.ts'
 import { openDatabase } from '../../src/database/open.ts'
 import { sumOf } from '../server/metrics/exposition.ts'
+import { newKey } from '../support/api.ts'
 import { testsFolder } from '../support/at-end.ts'
 import { eventually, PROGRAM, readUntil, run, type Serving, serving } from '../support/cli.ts'
 import { newDataFolder } from '../support/data-folder.ts'
@@ -51,7 +51,7 @@ async function caller(
   url: () => string,
 ) {
   const { id: orgId } = await createOrganization(sql, { slug, name: slug, plan })
-  const { key } = await createKey(sql, orgId, { name: 'k', scopes: ['read', 'write', 'webhooks'] })
+  const key = await newKey(sql, orgId, ['read', 'write', 'webhooks'])
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
   return {
     orgId,

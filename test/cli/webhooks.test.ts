@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createKey } from '../../src/accounts/keys/queries.ts'
 import { createOrganization } from '../../src/accounts/organizations/queries.ts'
 import { claim } from '../../src/webhooks/outbox/claim.ts'
 import { CHANNEL } from '../../src/webhooks/outbox/events.ts'
 import { signedHeaders } from '../../src/webhooks/signing/signature.ts'
-import { bodyOf, client, testApp } from '../support/api.ts'
+import { bodyOf, client, newKey, testApp } from '../support/api.ts'
 import { scratchFolder } from '../support/at-end.ts'
 import { readUntil, run, runJson, startProgram } from '../support/cli.ts'
 import { testsDatabase } from '../support/postgres.ts'
@@ -55,7 +54,7 @@ describe('endpoints and deliveries', () => {
   })
 
   const byApi = async (path: string) => {
-    const { key } = await createKey(database.sql, orgId, { name: 'test', scopes: ['webhooks'] })
+    const key = await newKey(database.sql, orgId, ['webhooks'])
     return (await bodyOf(await client(testApp(database.sql), key)(path))).data
   }
 
@@ -75,7 +74,7 @@ describe('endpoints and deliveries', () => {
     const withKey = async (scope: 'webhooks' | 'read') => ({
       ...NOWHERE,
       CLOUD_ANALYTICS_SERVER: `http://127.0.0.1:${server.port}`,
-      CLOUD_ANALYTICS_KEY: (await createKey(database.sql, orgId, { name: 'test', scopes: [scope] })).key,
+      CLOUD_ANALYTICS_KEY: await newKey(database.sql, orgId, [scope]),
     })
     const listed = await runJson(['webhook', 'list'], await withKey('webhooks'))
     expect(listed).toEqual(await byApi('/v1/webhooks'))

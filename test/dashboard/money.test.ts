@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { createKey } from '../../src/accounts/keys/queries.ts'
 import { addDays, addMonths, dateOf, daysBetween, monthOf } from '../../src/base/dates.ts'
 import { comparedDays } from '../../src/dashboard/client/days.ts'
 import {
@@ -12,7 +11,7 @@ import {
   namesOf,
 } from '../../src/dashboard/client/format.ts'
 import { lookAtRules } from '../../src/features/alerts/look.ts'
-import { asker } from '../support/api.ts'
+import { asker, newKey } from '../support/api.ts'
 import { silent } from '../support/postgres.ts'
 import { findBrowser, type Page } from './browser.ts'
 import { quoted, type Shown, show } from './shown.ts'
@@ -144,11 +143,7 @@ describe.skipIf(program === null)('the page of cost', () => {
 describe.skipIf(program === null)('the overview', () => {
   test('has firing alerts, exceeded budgets and the reader’s own', async () => {
     const scopes = ['read']
-    const { key } = await createKey(shown.db.sql, shown.acme.orgId, {
-      name: 'ada',
-      scopes,
-      member: 'ada@example.com',
-    })
+    const key = await newKey(shown.db.sql, shown.acme.orgId, scopes, 'ada@example.com')
     const ask = asker(shown.app, shown.acme.key)
     const sent = await ask('PUT', `/v1/budgets/${month.slice(0, 7)}?member=bob%40example.com`, { limit: 20 })
     expect(sent.status).toBe(200)

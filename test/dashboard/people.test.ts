@@ -6,7 +6,7 @@ import { addMonths, dayOf } from '../../src/base/dates.ts'
 import { formatMonth } from '../../src/dashboard/client/format.ts'
 import { type HttpServer, listen } from '../../src/http/listen.ts'
 import { addPerson, invite, PASSWORD, post } from '../features/sign-in/people.ts'
-import { client, jsonPost, newOrg, testApp } from '../support/api.ts'
+import { client, jsonPost, newKey, newOrg, testApp } from '../support/api.ts'
 import { eventually } from '../support/cli.ts'
 import { silent, type TestDatabase, testDatabase } from '../support/postgres.ts'
 import { sessionRecord } from '../support/records.ts'
@@ -136,7 +136,7 @@ describe.skipIf(program === null)('an owner in Chromium', () => {
   }, 180_000)
 
   test('dismisses a finding with a note, and opens it again', async () => {
-    const { key } = await createKey(db.sql, orgId, { name: 'sync', scopes: ['sessions:write'] })
+    const key = await newKey(db.sql, orgId, ['sessions:write'])
     const finding = { rule_id: 'aws-access-key', category: 'secret', severity: 'critical', title: 'AWS key' }
     const session = sessionRecord('sess_found', {
       project_name: 'checkout',

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { createKey } from '../../src/accounts/keys/queries.ts'
 import { addDays, dateOf } from '../../src/base/dates.ts'
 import type { PlanPage } from '../../src/features/seats/model.ts'
-import { asker } from '../support/api.ts'
+import { asker, newKey } from '../support/api.ts'
 import { findBrowser } from './browser.ts'
 import { type Shown, show } from './shown.ts'
 
@@ -145,11 +144,7 @@ describe.skipIf(program === null)('the page of seats', () => {
 
   test('shows to others what is their own, without prices', async () => {
     const { db, acme, page } = shown
-    const { key } = await createKey(db.sql, acme.orgId, {
-      name: 'bob',
-      scopes: ['read'],
-      member: address('bob'),
-    })
+    const key = await newKey(db.sql, acme.orgId, ['read'], address('bob'))
     expect((await asker(shown.app, key)('GET', '/v1/seats/mine')).status).toBe(200)
     await shown.visit('#/seats', key)
     await shoot('seats-own-390')

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { bodyOf, client, jsonPost, newOrg, repeatingClient, testApp } from '../support/api.ts'
+import { bodyOf, client, jsonPost, newOrg, PLENTY, repeatingClient, testApp } from '../support/api.ts'
 import { changeOf, v1Routes } from '../support/isolation/routes.ts'
 import { testsDatabase } from '../support/postgres.ts'
 import { sessionRecord } from '../support/records.ts'
@@ -8,7 +8,6 @@ import { sessionRecord } from '../support/records.ts'
 
 const db = await testsDatabase()
 const errors: string[] = []
-const plenty = { cloud_pro: 1e6, cloud_team: 1e6, cloud_enterprise: 1e6 }
 const note = (message: string) => errors.push(message)
 const log = {
   debug: note,
@@ -19,7 +18,7 @@ const log = {
   rarely: (_level: string, message: string) => note(message),
 }
 const ask = repeatingClient(
-  testApp(db.sql, { log, config: { rateLimits: plenty } }),
+  testApp(db.sql, { log, config: { rateLimits: PLENTY } }),
   (await newOrg(db.sql)).key,
 )
 
@@ -230,7 +229,7 @@ describe('ids', () => {
 
   test('whose percent-encoding is broken are not found, by any route', async () => {
     const app = testApp(db.sql, {
-      config: { rateLimits: { cloud_pro: 1e6, cloud_team: 1e6, cloud_enterprise: 1e6 } },
+      config: { rateLimits: PLENTY },
     })
     const { key } = await newOrg(db.sql, { scopes: ['read', 'write', 'webhooks', 'admin'] })
     const broken = client(app, key)

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { readBody } from '../../src/http/body.ts'
 import { createGate } from '../../src/http/queues/gate.ts'
-import { bodyOf, client, newOrg, testApp } from '../support/api.ts'
+import { bodyOf, client, newOrg, PLENTY, testApp } from '../support/api.ts'
 import { testsDatabase } from '../support/postgres.ts'
 
 const MIB = 1024 * 1024
@@ -12,7 +12,7 @@ const db = await testsDatabase()
 const ask = client(
   testApp(db.sql, {
     gate: createGate({ waitMs: 120_000 }),
-    config: { rateLimits: { cloud_pro: 1e6, cloud_team: 1e6, cloud_enterprise: 1e6 } },
+    config: { rateLimits: PLENTY },
   }),
   (await newOrg(db.sql)).key,
 )

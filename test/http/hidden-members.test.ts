@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { createKey } from '../../src/accounts/keys/queries.ts'
 import { SCOPES } from '../../src/accounts/keys/scopes.ts'
 import { updateOrganization } from '../../src/features/organization/queries.ts'
-import { client, newOrg, type Org, repeatingClient, testApp } from '../support/api.ts'
+import { client, newOrg, type Org, PLENTY, repeatingClient, testApp } from '../support/api.ts'
 import { namesOf, recordsOf, storeWebhook } from '../support/isolation/records.ts'
 import {
   changeOf,
@@ -22,7 +22,6 @@ import { testsDatabase } from '../support/postgres.ts'
 // so in vain.
 
 const NOW = new Date('2025-11-15T12:30:00.000Z')
-const PLENTY = { cloud_pro: 1e6, cloud_team: 1e6, cloud_enterprise: 1e6 }
 /** Every id, address and name of the member contains it, and nothing else does. */
 const WORD = 'qhiddenq'
 const NAMES = { ...namesOf('shown'), user: `user_${WORD}`, email: `${WORD}@example.com` }

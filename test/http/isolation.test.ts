@@ -5,7 +5,7 @@ import { inOrganization } from '../../src/database/org-lock.ts'
 import { badgeChange } from '../../src/features/badges/settings.ts'
 import { replaceBadgeToken, updateOrganization } from '../../src/features/organization/queries.ts'
 import type { App } from '../../src/server/app.ts'
-import { client, jsonInit, newOrg, type Org, testApp } from '../support/api.ts'
+import { client, jsonInit, newOrg, type Org, PLENTY, testApp } from '../support/api.ts'
 import { changesOf, type Names, namesOf, recordsOf, storeWebhook } from '../support/isolation/records.ts'
 import {
   BADGE_PARAMETERS,
@@ -33,7 +33,6 @@ import { plainDatabase, testsDatabase } from '../support/postgres.ts'
 // recordsOf has it.
 
 const NOW = new Date('2025-11-15T12:30:00.000Z')
-const PLENTY = { cloud_pro: 1e6, cloud_team: 1e6, cloud_enterprise: 1e6 }
 const V1 = /^(\/api)?\/v1\//
 const SCOPES = ['read', 'write', 'audit:write', 'webhooks', 'admin']
 const EMPTY_SLUG = 'nobody-has-this'

@@ -12,7 +12,7 @@ import {
 } from '../../src/accounts/organizations/queries.ts'
 import { createKeyCache } from '../../src/accounts/people/callers.ts'
 import { updateOrganization } from '../../src/features/organization/queries.ts'
-import { bodyOf, client, jsonPost, newOrg, testApp } from '../support/api.ts'
+import { bodyOf, client, jsonPost, newKey, newOrg, testApp } from '../support/api.ts'
 import { testsDatabase } from '../support/postgres.ts'
 
 const db = await testsDatabase()
@@ -223,7 +223,7 @@ describe('the cache of keys', () => {
 describe('over HTTP', () => {
   test('a revoked key is refused at once by who revoked it, and writes nothing by any instance', async () => {
     const { key, orgId } = await newOrg(db.sql)
-    const { key: admin } = await createKey(db.sql, orgId, { name: 'admin', scopes: ['admin', 'write'] })
+    const admin = await newKey(db.sql, orgId, ['admin', 'write'])
     const keyClock = () => 0
     const [here, there] = [testApp(db.sql, { keyClock }), testApp(db.sql, { keyClock })]
     for (const app of [here, there]) expect((await client(app, key)('/v1/cost')).status).toBe(200)
@@ -296,13 +296,9 @@ describe('over HTTP', () => {
     }
   })
 
-  test('a missing scope is named; read stands for all of them', async () => {
-    const app = testApp(db.sql)
-    const narrow = await newOrg(db.sql, { scopes: ['cost:read'] })
-    const ask = client(app, narrow.key)
-    expect((await ask('/v1/cost')).status).toBe(200)
+  test('a missing scope is named', async () => {
+    const ask = client(testApp(db.sql), (await newOrg(db.sql, { scopes: ['cost:read'] })).key)
     for (const [path, scope] of [
-      ['/v1/sessions', 'sessions:read'],
       ['/v1/sessions/sess_none', 'sessions:read'],
       ['/v1/quality?granularity=wrong', 'quality:read'],
     ] as const) {
@@ -310,17 +306,5 @@ describe('over HTTP', () => {
       expect(answer.status).toBe(403)
       expect(await bodyOf(answer)).toMatchObject({ code: 'FORBIDDEN', error: expect.stringContaining(scope) })
     }
-    const wide = client(app, (await newOrg(db.sql, { scopes: ['read'] })).key)
-    for (const path of ['/v1/sessions', '/v1/quality', '/v1/quality/trend', '/v1/cost', '/v1/cost/trend']) {
-      expect((await wide(path)).status).toBe(200)
-    }
-    // Refused before the body is looked at.
-    const sync = await wide('/v1/sync', {
-      method: 'POST',
-      body: '{',
-      headers: { 'content-type': 'text/plain' },
-    })
-    expect(sync.status).toBe(403)
-    expect((await bodyOf(sync)).error).toContain('write')
   })
 })

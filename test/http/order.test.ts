@@ -1,11 +1,10 @@
 import { expect, test } from 'bun:test'
-import { client, newOrg, testApp } from '../support/api.ts'
+import { client, newOrg, PLENTY, testApp } from '../support/api.ts'
 import { changeOf, type Route, v1Routes } from '../support/isolation/routes.ts'
 import { testsDatabase } from '../support/postgres.ts'
 
 // The order of checks, tried on every route: each request is wrong in all ways that are checked later.
 
-const PLENTY = { cloud_pro: 1e6, cloud_team: 1e6, cloud_enterprise: 1e6 }
 const ONE = { cloud_pro: 1, cloud_team: 1, cloud_enterprise: 1 }
 /** Each route refuses one of these at least. */
 const NARROW = [['audit:write'], ['audit:read']]

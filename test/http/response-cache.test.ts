@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { Type } from '@sinclair/typebox'
-import { createKey, revokeKey } from '../../src/accounts/keys/queries.ts'
+import { revokeKey } from '../../src/accounts/keys/queries.ts'
 import { JsonText } from '../../src/base/json-text.ts'
 import { gathered } from '../../src/database/pools/gathered.ts'
 import { updateOrganization } from '../../src/features/organization/queries.ts'
@@ -8,7 +8,7 @@ import { readQuery } from '../../src/http/query.ts'
 import { csvSource } from '../../src/http/responses/csv.ts'
 import { cacheKeyOf } from '../../src/http/responses/response.ts'
 import { createResponseCache } from '../../src/http/responses/response-cache.ts'
-import { bodyOf, client, jsonPost, limitOf, newOrg, type Org, testApp } from '../support/api.ts'
+import { bodyOf, client, jsonPost, limitOf, newKey, newOrg, type Org, testApp } from '../support/api.ts'
 import { eventually } from '../support/cli.ts'
 import { testsDatabase } from '../support/postgres.ts'
 
@@ -199,7 +199,7 @@ describe('the API with a cache', () => {
 })
 
 async function orgKey({ orgId }: Org, scopes: string[]): Promise<string> {
-  return (await createKey(database.sql, orgId, { name: 'narrow', scopes })).key
+  return await newKey(database.sql, orgId, scopes)
 }
 
 describe('the cache', () => {

@@ -14,6 +14,12 @@ import { asOrganization, asOwner, callerOf, hasRowSecurity } from './rls.ts'
 /** Encrypts and decrypts the webhook secrets of every test's app. */
 export const testSecrets = createSecretBox(new Uint8Array(32).fill(7))
 
+/** So many requests a minute that no test comes to the limit. */
+export const PLENTY = { cloud_pro: 1e6, cloud_team: 1e6, cloud_enterprise: 1e6 }
+
+/** No model has a price. */
+export const noPrices = async (): Promise<Pricer> => ({ cost: () => undefined, divided: () => undefined })
+
 type Over = Partial<Omit<AppDeps, 'config'>> & {
   config?: Partial<Config>
   pricer?: () => Promise<Pricer>
@@ -26,11 +32,7 @@ type Over = Partial<Omit<AppDeps, 'config'>> & {
  * these. Each request sees only the rows of its organization (rls.ts).
  */
 export function testApp(sql: Sql, over: Over = {}): App {
-  const {
-    pricer = async () => ({ cost: () => undefined, divided: () => undefined }),
-    seesAll = !hasRowSecurity,
-    ...deps
-  } = over
+  const { pricer = noPrices, seesAll = !hasRowSecurity, ...deps } = over
   // not the default folder, which another program of this machine may use or remove
   const config = { ...loadConfig({ DATA_DIR: '/nonexistent' }), ...over.config }
   const now = deps.now ?? (() => new Date())
@@ -93,6 +95,10 @@ export async function newOrg(
   const { id: keyId, key } = await createKey(sql, orgId, { name: 'test', scopes })
   return { orgId, slug, key, keyId }
 }
+
+/** A further key of an organization, or of a member of it. */
+export const newKey = async (sql: Sql, orgId: string, scopes: readonly string[], member?: string) =>
+  (await createKey(sql, orgId, { name: 'test', scopes: [...scopes], member })).key
 
 /** A function that sends requests to `app` with `key`, unless `init.headers` name another. */
 export function client(app: App, key?: string) {

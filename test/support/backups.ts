@@ -1,17 +1,15 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import { createKey } from '../../src/accounts/keys/queries.ts'
 import { openBackup } from '../../src/database/backup/file-reader.ts'
 import { parseSignature, TRAILER_BYTES, trailerOf } from '../../src/database/backup/format.ts'
 import { restoreBackup } from '../../src/database/backup/restore.ts'
 import type { Sql } from '../../src/database/client.ts'
-import { client, jsonPost, type Org, testApp } from './api.ts'
+import { client, jsonPost, newKey, type Org, PLENTY, testApp } from './api.ts'
 import { type Names, recordsOf, storeWebhook } from './isolation/records.ts'
 import { pathsOf, readRoutes } from './isolation/routes.ts'
 import { silent } from './postgres.ts'
 
 /** Noon of a day after all records. */
 const NOW = new Date('2025-11-15T12:30:00.000Z')
-const PLENTY = { cloud_pro: 1e6, cloud_team: 1e6, cloud_enterprise: 1e6 }
 
 const appOf = (sql: Sql) => testApp(sql, { now: () => NOW, config: { rateLimits: PLENTY } })
 
@@ -20,7 +18,7 @@ const AWKWARD = 'tab\t, line\nfeed, \\., \\N, quote \' " and ü 🙂'
 
 /** Stores every kind of record and webhook data for the organization. */
 export async function fillOrganization(sql: Sql, { orgId }: Org, names: Names): Promise<void> {
-  const { key } = await createKey(sql, orgId, { name: 'to fill', scopes: ['write', 'audit:write', 'admin'] })
+  const key = await newKey(sql, orgId, ['write', 'audit:write', 'admin'])
   const [member, ...others] = recordsOf(names)
   const records = [{ ...member, type: 'member', display_name: AWKWARD }, ...others]
   const response = await client(appOf(sql), key)('/v1/sync', jsonPost({ records }))

@@ -1,3 +1,4 @@
+import { expect } from 'bun:test'
 import { newOrderedId } from '../../src/base/ids.ts'
 import type { Fragment, Sql } from '../../src/database/client.ts'
 import type { AttemptResult } from '../../src/webhooks/http/attempt-result.ts'
@@ -101,8 +102,8 @@ export async function settleAll(
   return await settle(sql, orgId, outcomes, DELAYS_S, silent)
 }
 
-/** The stored counts, and the same counts computed from the deliveries; the two must be equal. */
-export async function countsOf(sql: Sql, orgId: string) {
+/** The stored counts, and the same counts computed from the deliveries. */
+async function countsOf(sql: Sql, orgId: string) {
   const kept = await sql`
     select c.endpoint_id, c.day, c.event, c.status, c.deliveries
     from webhook_delivery_counts c
@@ -115,4 +116,11 @@ export async function countsOf(sql: Sql, orgId: string) {
     group by 1, 2, 3, 4
     order by 1, 2, 3, 4`
   return { kept: [...kept], recounted: [...recounted] }
+}
+
+/** The stored counts are those of the deliveries; they are returned. */
+export async function expectCounts(sql: Sql, orgId: string) {
+  const { kept, recounted } = await countsOf(sql, orgId)
+  expect(kept).toEqual(recounted)
+  return kept
 }

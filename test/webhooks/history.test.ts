@@ -6,14 +6,22 @@ import { signatureOf } from '../../src/webhooks/signing/signature.ts'
 import { type Ask, asker, type Org } from '../support/api.ts'
 import { testsDatabase } from '../support/postgres.ts'
 import { addHook, auditOf, hooked, localApp, receiver } from '../support/webhook-api.ts'
-import { addDeliveries, countsOf, earlier, good, LIMITS, result, settleAll } from '../support/webhook-rows.ts'
+import {
+  addDeliveries,
+  earlier,
+  expectCounts,
+  good,
+  LIMITS,
+  result,
+  settleAll,
+} from '../support/webhook-rows.ts'
 
 const db = await testsDatabase()
 const app = localApp(db)
 
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 
-interface VisibleMember {
+interface OwnEndpoint {
   owner: Org
   ask: Ask
   hook: { id: string; secret: string }
@@ -22,7 +30,7 @@ interface VisibleMember {
 }
 
 /** An organization with an endpoint. */
-async function fresh(url = 'http://127.0.0.1:9/in', over: object = {}): Promise<VisibleMember> {
+async function fresh(url = 'http://127.0.0.1:9/in', over: object = {}): Promise<OwnEndpoint> {
   const owner = await hooked(db)
   const ask = asker(app, owner.key)
   const hook = await addHook(ask, url, over)
@@ -30,10 +38,7 @@ async function fresh(url = 'http://127.0.0.1:9/in', over: object = {}): Promise<
 }
 
 /** Deliveries of the endpoint, the first `good` of which succeeded, the next `bad` failed. */
-async function filled(
-  { owner, hook }: VisibleMember,
-  { count = 0, succeed = 0, fail = 0 },
-): Promise<string[]> {
+async function filled({ owner, hook }: OwnEndpoint, { count = 0, succeed = 0, fail = 0 }): Promise<string[]> {
   const { sql } = db
   const ids = await addDeliveries(sql, owner.orgId, hook.id, count, '{"n":"ü"}')
   const all = { ...LIMITS, limit: count, laterLimit: count, endpointLimit: count }
@@ -44,8 +49,12 @@ async function filled(
   return ids
 }
 
+/** Makes an attempt at each that is due, which fails. */
+const settleDue = async ({ owner }: OwnEndpoint) =>
+  await settleAll(db.sql, owner.orgId, await claim(db.sql, owner.orgId, LIMITS), result())
+
 /** Lets the events lie `days` back. */
-const age = ({ owner }: VisibleMember, ids: readonly string[], days: number) => db.sql`
+const age = ({ owner }: OwnEndpoint, ids: readonly string[], days: number) => db.sql`
   with moved as (
     update webhook_deliveries d
     set created_at = ${earlier(db.sql, db.sql`d.created_at`, 86_400 * days)}
@@ -63,7 +72,7 @@ const age = ({ owner }: VisibleMember, ids: readonly string[], days: number) => 
   group by m.endpoint_id, x.day, m.event, m.status
   on conflict (org_id, endpoint_id, day, event, status) do update set deliveries = c.deliveries + excluded.deliveries`
 
-const rowOf = async ({ owner }: VisibleMember, id: string) => {
+const rowOf = async ({ owner }: OwnEndpoint, id: string) => {
   const [row] = await db.sql`
     select d.status, q.mode, coalesce(q.attempts, d.attempts) as attempts, q.leased, q.due_at <= now() as due
     from webhook_deliveries d
@@ -72,10 +81,7 @@ const rowOf = async ({ owner }: VisibleMember, id: string) => {
   return { ...row }
 }
 
-const expectCounted = async ({ owner }: VisibleMember) => {
-  const { kept, recounted } = await countsOf(db.sql, owner.orgId)
-  expect(kept).toEqual(recounted)
-}
+const expectCounted = ({ owner }: OwnEndpoint) => expectCounts(db.sql, owner.orgId)
 
 describe('the list', () => {
   test('of nothing is empty', async () => {
@@ -86,20 +92,20 @@ describe('the list', () => {
   })
 
   test('is newest first, page by page, with exact totals, and filtered', async () => {
-    const onlyMember = await fresh()
-    const { ask, path } = onlyMember
-    const ids = await filled(onlyMember, { count: 30, succeed: 10, fail: 5 })
+    const own = await fresh()
+    const { ask, path } = own
+    const ids = await filled(own, { count: 30, succeed: 10, fail: 5 })
     for (const [days, from, to] of [
       [1, 0, 4],
       [3, 4, 12],
       [3, 12, 13],
       [40, 13, 14],
     ] as const)
-      await age(onlyMember, ids.slice(from, to), days)
+      await age(own, ids.slice(from, to), days)
     const all = await db.sql<{ id: string; status: string; day: string }[]>`
       select d.id, d.status, (d.created_at at time zone 'UTC')::date as day
       from webhook_deliveries d
-      where d.org_id = ${onlyMember.owner.orgId}
+      where d.org_id = ${own.owner.orgId}
       order by d.created_at desc, d.id desc`
     const days = [...new Set(all.map(({ day }) => day))]
     expect(days).toHaveLength(4)
@@ -137,54 +143,24 @@ describe('the list', () => {
   })
 
   test('shows what waits, what is in flight, and what is finished', async () => {
-    const onlyMember = await fresh()
-    const { ask, path } = onlyMember
+    const own = await fresh()
+    const { ask, path } = own
     const { sql } = db
-    const ids = await addDeliveries(sql, onlyMember.owner.orgId, onlyMember.hook.id, 4)
-    const claimed = await claim(sql, onlyMember.owner.orgId, { ...LIMITS, limit: 3 })
+    const ids = await addDeliveries(sql, own.owner.orgId, own.hook.id, 4)
+    const claimed = await claim(sql, own.owner.orgId, { ...LIMITS, limit: 3 })
     const [first, second, third] = claimed.sort((a, b) => (a.id < b.id ? -1 : 1))
-    await settleAll(sql, onlyMember.owner.orgId, first === undefined ? [] : [first], good())
-    await settleAll(sql, onlyMember.owner.orgId, second === undefined ? [] : [second], result())
+    await settleAll(sql, own.owner.orgId, first === undefined ? [] : [first], good())
+    await settleAll(sql, own.owner.orgId, second === undefined ? [] : [second], result())
     const { data } = (await ask('GET', `${path}/deliveries`)).body
     const shared = { event: 'session.completed', event_id: expect.stringMatching(/^evt_/), created_at: TIME }
+    for (const one of data) expect<unknown>(one).toMatchObject(shared)
     expect(third?.id).toBe(ids[2])
-    expect<unknown>(data.toReversed()).toEqual([
-      {
-        ...shared,
-        id: ids[0],
-        status: 'success',
-        attempts: 1,
-        next_attempt_at: null,
-        last_status_code: 200,
-        completed_at: TIME,
-      },
-      {
-        ...shared,
-        id: ids[1],
-        status: 'pending_retry',
-        attempts: 1,
-        next_attempt_at: TIME,
-        last_status_code: 503,
-        completed_at: null,
-      },
-      {
-        ...shared,
-        id: ids[2],
-        status: 'pending',
-        attempts: 1,
-        next_attempt_at: null,
-        last_status_code: null,
-        completed_at: null,
-      },
-      {
-        ...shared,
-        id: ids[3],
-        status: 'pending',
-        attempts: 0,
-        next_attempt_at: TIME,
-        last_status_code: null,
-        completed_at: null,
-      },
+    const FIELDS = ['id', 'status', 'attempts', 'next_attempt_at', 'last_status_code', 'completed_at']
+    expect<unknown>(data.toReversed().map((one) => FIELDS.map((field) => one[field]))).toEqual([
+      [ids[0], 'success', 1, null, 200, TIME],
+      [ids[1], 'pending_retry', 1, TIME, 503, null],
+      [ids[2], 'pending', 1, null, null, null],
+      [ids[3], 'pending', 0, TIME, null, null],
     ])
   })
 
@@ -205,11 +181,11 @@ describe('the list', () => {
 
 describe('a delivery in full', () => {
   test('has its request with the signatures hidden, and every attempt', async () => {
-    const onlyMember = await fresh()
-    const { ask, path, owner } = onlyMember
+    const own = await fresh()
+    const { ask, path, owner } = own
     const { sql } = db
-    const [id = ''] = await addDeliveries(sql, owner.orgId, onlyMember.hook.id, 1, '{"n":"ü \\u2028"}')
-    await settleAll(sql, owner.orgId, await claim(sql, owner.orgId, LIMITS), result())
+    const [id = ''] = await addDeliveries(sql, owner.orgId, own.hook.id, 1, '{"n":"ü \\u2028"}')
+    await settleDue(own)
     await sql`
       update webhook_queue q set due_at = now() where q.org_id = ${owner.orgId}`
     await sql`
@@ -249,34 +225,33 @@ describe('a delivery in full', () => {
   })
 
   test('is that of its endpoint only', async () => {
-    const onlyMember = await fresh()
-    const other = await addHook(onlyMember.ask)
-    const [id = ''] = await filled(onlyMember, { count: 1 })
+    const own = await fresh()
+    const other = await addHook(own.ask)
+    const [id = ''] = await filled(own, { count: 1 })
     const known = (text: string) => text.replace(/"request_id":"[^"]*"/, '')
-    const never = await onlyMember.ask('GET', `${onlyMember.path}/deliveries/dlv_0`)
+    const never = await own.ask('GET', `${own.path}/deliveries/dlv_0`)
     expect([never.status, never.body.code]).toEqual([404, 'NOT_FOUND'])
     for (const [method, path] of [
       ['GET', `/v1/webhooks/${other.id}/deliveries/${id}`],
       ['POST', `/v1/webhooks/${other.id}/deliveries/${id}/redeliver`],
-      ['GET', `${onlyMember.path}/deliveries/${onlyMember.hook.id}`],
-      ['GET', `${onlyMember.path}/deliveries/%00`],
-      ['POST', `${onlyMember.path}/deliveries/dlv_0/redeliver`],
+      ['GET', `${own.path}/deliveries/${own.hook.id}`],
+      ['GET', `${own.path}/deliveries/%00`],
+      ['POST', `${own.path}/deliveries/dlv_0/redeliver`],
     ] as const) {
-      const answer = await onlyMember.ask(method, path)
+      const answer = await own.ask(method, path)
       expect([path, answer.status, known(answer.text)]).toEqual([path, 404, known(never.text)])
     }
   })
 })
 
 describe('redelivery', () => {
-  const again = ({ ask, path }: VisibleMember, id: string) =>
-    ask('POST', `${path}/deliveries/${id}/redeliver`)
+  const again = ({ ask, path }: OwnEndpoint, id: string) => ask('POST', `${path}/deliveries/${id}/redeliver`)
 
   test('sends a finished one once more, under its id', async () => {
-    const onlyMember = await fresh()
-    const [good = '', bad = ''] = await filled(onlyMember, { count: 2, succeed: 1, fail: 1 })
+    const own = await fresh()
+    const [good = '', bad = ''] = await filled(own, { count: 2, succeed: 1, fail: 1 })
     for (const id of [good, bad]) {
-      const { status, body } = await again(onlyMember, id)
+      const { status, body } = await again(own, id)
       expect([status, body as unknown]).toEqual([
         202,
         expect.objectContaining({
@@ -287,7 +262,7 @@ describe('redelivery', () => {
           completed_at: null,
         }),
       ])
-      expect(await rowOf(onlyMember, id)).toEqual({
+      expect(await rowOf(own, id)).toEqual({
         status: 'pending',
         mode: 'once',
         attempts: 1,
@@ -295,150 +270,128 @@ describe('redelivery', () => {
         due: true,
       })
     }
-    const entries = await auditOf(onlyMember.ask, 'webhook.redelivered')
+    const entries = await auditOf(own.ask, 'webhook.redelivered')
     expect(entries.map(({ details }) => details)).toEqual([
-      { ids: [onlyMember.hook.id, bad] },
-      { ids: [onlyMember.hook.id, good] },
+      { ids: [own.hook.id, bad] },
+      { ids: [own.hook.id, good] },
     ])
     // one attempt, whatever comes of it
     await db.sql`
-      delete from webhook_health h where h.org_id = ${onlyMember.owner.orgId}`
-    await settleAll(
-      db.sql,
-      onlyMember.owner.orgId,
-      await claim(db.sql, onlyMember.owner.orgId, LIMITS),
-      result(),
-    )
-    expect([(await rowOf(onlyMember, good)).status, (await rowOf(onlyMember, bad)).status]).toEqual([
-      'failed',
-      'failed',
-    ])
-    await expectCounted(onlyMember)
+      delete from webhook_health h where h.org_id = ${own.owner.orgId}`
+    await settleDue(own)
+    expect([(await rowOf(own, good)).status, (await rowOf(own, bad)).status]).toEqual(['failed', 'failed'])
+    await expectCounted(own)
   })
 
   test('makes a waiting one due, without a retry less', async () => {
-    const onlyMember = await fresh()
-    const [id = ''] = await addDeliveries(db.sql, onlyMember.owner.orgId, onlyMember.hook.id, 1)
-    await settleAll(
-      db.sql,
-      onlyMember.owner.orgId,
-      await claim(db.sql, onlyMember.owner.orgId, LIMITS),
-      result(),
-    )
-    expect(await rowOf(onlyMember, id)).toMatchObject({ status: 'pending_retry', due: false })
-    expect((await again(onlyMember, id)).body as unknown).toMatchObject({
+    const own = await fresh()
+    const [id = ''] = await addDeliveries(db.sql, own.owner.orgId, own.hook.id, 1)
+    await settleDue(own)
+    expect(await rowOf(own, id)).toMatchObject({ status: 'pending_retry', due: false })
+    expect((await again(own, id)).body as unknown).toMatchObject({
       status: 'pending_retry',
       attempts: 1,
     })
-    expect(await rowOf(onlyMember, id)).toEqual({
+    expect(await rowOf(own, id)).toEqual({
       status: 'pending_retry',
       mode: 'scheduled',
       attempts: 1,
       leased: false,
       due: true,
     })
-    await expectCounted(onlyMember)
+    await expectCounted(own)
   })
 
   test('makes all that wait for a retry due, and nothing else', async () => {
-    const onlyMember = await fresh()
-    const other = await addHook(onlyMember.ask)
-    const retry = (path = onlyMember.path) => onlyMember.ask('POST', `${path}/retry`)
-    const waiting = await addDeliveries(db.sql, onlyMember.owner.orgId, onlyMember.hook.id, 3)
-    await settleAll(
-      db.sql,
-      onlyMember.owner.orgId,
-      await claim(db.sql, onlyMember.owner.orgId, LIMITS),
-      result(),
-    )
-    const [first = ''] = await addDeliveries(db.sql, onlyMember.owner.orgId, onlyMember.hook.id, 1)
+    const own = await fresh()
+    const other = await addHook(own.ask)
+    const retry = (path = own.path) => own.ask('POST', `${path}/retry`)
+    const waiting = await addDeliveries(db.sql, own.owner.orgId, own.hook.id, 3)
+    await settleDue(own)
+    const [first = ''] = await addDeliveries(db.sql, own.owner.orgId, own.hook.id, 1)
     expect((await retry(`/v1/webhooks/${other.id}`)).body as unknown).toEqual({ count: 0 })
     const { status, body } = await retry()
     expect([status, body as unknown]).toEqual([202, { count: 3 }])
     for (const id of waiting)
-      expect(await rowOf(onlyMember, id)).toMatchObject({ status: 'pending_retry', due: true })
-    expect(await rowOf(onlyMember, first)).toMatchObject({ status: 'pending', attempts: 0 })
-    const entries = await auditOf(onlyMember.ask, 'webhook.retried')
-    expect(entries.map(({ details }) => details)).toEqual([{ ids: [onlyMember.hook.id], count: 3 }])
+      expect(await rowOf(own, id)).toMatchObject({ status: 'pending_retry', due: true })
+    expect(await rowOf(own, first)).toMatchObject({ status: 'pending', attempts: 0 })
+    const entries = await auditOf(own.ask, 'webhook.retried')
+    expect(entries.map(({ details }) => details)).toEqual([{ ids: [own.hook.id], count: 3 }])
     expect((await retry('/v1/webhooks/hook_none')).status).toBe(404)
-    await expectCounted(onlyMember)
+    await expectCounted(own)
   })
 
   test('leaves one in flight as it is', async () => {
-    const onlyMember = await fresh()
-    const [id = ''] = await addDeliveries(db.sql, onlyMember.owner.orgId, onlyMember.hook.id, 1)
-    await claim(db.sql, onlyMember.owner.orgId, LIMITS)
-    const before = await rowOf(onlyMember, id)
-    const { status, body } = await again(onlyMember, id)
+    const own = await fresh()
+    const [id = ''] = await addDeliveries(db.sql, own.owner.orgId, own.hook.id, 1)
+    await claim(db.sql, own.owner.orgId, LIMITS)
+    const before = await rowOf(own, id)
+    const { status, body } = await again(own, id)
     expect([status, body.status, body.next_attempt_at]).toEqual([202, 'pending', null])
-    expect(await rowOf(onlyMember, id)).toEqual(before)
-    expect(await auditOf(onlyMember.ask, 'webhook.redelivered')).toEqual([])
+    expect(await rowOf(own, id)).toEqual(before)
+    expect(await auditOf(own.ask, 'webhook.redelivered')).toEqual([])
   })
 
   test('is held while the endpoint is disabled, and wakes the worker', async () => {
-    const onlyMember = await fresh()
-    const [id = ''] = await filled(onlyMember, { count: 1, succeed: 1 })
-    await onlyMember.ask('PATCH', onlyMember.path, { enabled: false })
+    const own = await fresh()
+    const [id = ''] = await filled(own, { count: 1, succeed: 1 })
+    await own.ask('PATCH', own.path, { enabled: false })
     const heard = Promise.withResolvers<string>()
     const listener = db.pool(1)
-    await listener.listen(CHANNEL, (payload) => payload === onlyMember.owner.orgId && heard.resolve(payload))
-    expect((await again(onlyMember, id)).status).toBe(202)
+    await listener.listen(CHANNEL, (payload) => payload === own.owner.orgId && heard.resolve(payload))
+    expect((await again(own, id)).status).toBe(202)
     await heard.promise
     await listener.end({ timeout: 1 })
-    expect(await claim(db.sql, onlyMember.owner.orgId, LIMITS)).toEqual([])
-    await onlyMember.ask('PATCH', onlyMember.path, { enabled: true })
-    expect((await claim(db.sql, onlyMember.owner.orgId, LIMITS)).map((claimed) => claimed.id)).toEqual([id])
+    expect(await claim(db.sql, own.owner.orgId, LIMITS)).toEqual([])
+    await own.ask('PATCH', own.path, { enabled: true })
+    expect((await claim(db.sql, own.owner.orgId, LIMITS)).map((claimed) => claimed.id)).toEqual([id])
   })
 })
 
 describe('recovery', () => {
-  const recover = ({ ask, path }: VisibleMember, body: unknown) => ask('POST', `${path}/recover`, body)
+  const recover = ({ ask, path }: OwnEndpoint, body: unknown) => ask('POST', `${path}/recover`, body)
   const LONG_AGO = '2026-01-01T00:00:00Z'
 
   test('sends all that failed or was cancelled in the time again, and counts them', async () => {
-    const onlyMember = await fresh()
-    const ids = await filled(onlyMember, { count: 12, succeed: 2, fail: 6 })
+    const own = await fresh()
+    const ids = await filled(own, { count: 12, succeed: 2, fail: 6 })
     await db.sql`
       delete from webhook_queue q
-      where q.org_id = ${onlyMember.owner.orgId} and q.delivery_id = ${ids[8] ?? ''}`
+      where q.org_id = ${own.owner.orgId} and q.delivery_id = ${ids[8] ?? ''}`
     await db.sql`
       update webhook_deliveries d
       set status = 'cancelled', undelivered = true, completed_at = now()
-      where d.org_id = ${onlyMember.owner.orgId} and d.id = ${ids[8] ?? ''}`
+      where d.org_id = ${own.owner.orgId} and d.id = ${ids[8] ?? ''}`
     await db.sql`
       update webhook_delivery_counts c
       set deliveries = c.deliveries - 1
-      where c.org_id = ${onlyMember.owner.orgId} and c.status = 'pending'`
+      where c.org_id = ${own.owner.orgId} and c.status = 'pending'`
     await db.sql`
       insert into webhook_delivery_counts
       select c.org_id, c.endpoint_id, c.day, c.event, 'cancelled', 1
       from webhook_delivery_counts c
-      where c.org_id = ${onlyMember.owner.orgId} and c.status = 'pending'`
-    await age(onlyMember, ids.slice(2, 4), 2)
-    await expectCounted(onlyMember)
+      where c.org_id = ${own.owner.orgId} and c.status = 'pending'`
+    await age(own, ids.slice(2, 4), 2)
+    await expectCounted(own)
     const day = new Date(Date.now() - 86_400_000).toISOString()
-    expect((await recover(onlyMember, { since: day, dry_run: true })).body as unknown).toEqual({ count: 5 })
-    expect(
-      (await recover(onlyMember, { since: LONG_AGO, until: day, dry_run: true })).body as unknown,
-    ).toEqual({
+    expect((await recover(own, { since: day, dry_run: true })).body as unknown).toEqual({ count: 5 })
+    expect((await recover(own, { since: LONG_AGO, until: day, dry_run: true })).body as unknown).toEqual({
       count: 2,
     })
-    expect(await auditOf(onlyMember.ask, 'webhook.recovered')).toEqual([])
-    const done = await recover(onlyMember, { since: LONG_AGO, until: day })
+    expect(await auditOf(own.ask, 'webhook.recovered')).toEqual([])
+    const done = await recover(own, { since: LONG_AGO, until: day })
     expect([done.status, done.body as unknown]).toEqual([202, { count: 2 }])
-    expect((await recover(onlyMember, { since: LONG_AGO })).body as unknown).toEqual({ count: 5 })
-    expect((await recover(onlyMember, { since: LONG_AGO })).body as unknown).toEqual({ count: 0 })
-    const statuses = await Promise.all(ids.map(async (id) => (await rowOf(onlyMember, id)).mode))
+    expect((await recover(own, { since: LONG_AGO })).body as unknown).toEqual({ count: 5 })
+    expect((await recover(own, { since: LONG_AGO })).body as unknown).toEqual({ count: 0 })
+    const statuses = await Promise.all(ids.map(async (id) => (await rowOf(own, id)).mode))
     expect(statuses).toEqual(ids.map((_id, at) => (at < 2 ? null : at <= 8 ? 'once' : 'scheduled')))
-    expect(
-      (await onlyMember.ask('GET', `${onlyMember.path}/deliveries?status=pending`)).body.pagination.total,
-    ).toBe(10)
-    await expectCounted(onlyMember)
-    const entries = await auditOf(onlyMember.ask, 'webhook.recovered')
+    expect((await own.ask('GET', `${own.path}/deliveries?status=pending`)).body.pagination.total).toBe(10)
+    await expectCounted(own)
+    const entries = await auditOf(own.ask, 'webhook.recovered')
     expect(entries.map(({ details }) => details)).toEqual([
-      { ids: [onlyMember.hook.id], since: '2026-01-01T00:00:00.000000Z', until: null, count: 5 },
+      { ids: [own.hook.id], since: '2026-01-01T00:00:00.000000Z', until: null, count: 5 },
       {
-        ids: [onlyMember.hook.id],
+        ids: [own.hook.id],
         since: '2026-01-01T00:00:00.000000Z',
         until: expect.any(String),
         count: 2,
@@ -447,36 +400,36 @@ describe('recovery', () => {
   })
 
   test('takes as many as there are, those of one instant too', async () => {
-    const onlyMember = await fresh()
+    const own = await fresh()
     const count = 20_003
-    await addDeliveries(db.sql, onlyMember.owner.orgId, onlyMember.hook.id, count)
+    await addDeliveries(db.sql, own.owner.orgId, own.hook.id, count)
     await db.sql`
       delete from webhook_queue q
-      where q.org_id = ${onlyMember.owner.orgId}`
+      where q.org_id = ${own.owner.orgId}`
     await db.sql`
       update webhook_deliveries d
       set status = 'failed', undelivered = true, completed_at = now()
-      where d.org_id = ${onlyMember.owner.orgId}`
+      where d.org_id = ${own.owner.orgId}`
     await db.sql`
       update webhook_delivery_counts c
       set status = 'failed'
-      where c.org_id = ${onlyMember.owner.orgId}`
-    expect((await recover(onlyMember, { since: LONG_AGO })).body as unknown).toEqual({ count })
-    const { body } = await onlyMember.ask(
+      where c.org_id = ${own.owner.orgId}`
+    expect((await recover(own, { since: LONG_AGO })).body as unknown).toEqual({ count })
+    const { body } = await own.ask(
       'GET',
-      `${onlyMember.path}/deliveries?status=pending&page=${Math.ceil(count / 50)}`,
+      `${own.path}/deliveries?status=pending&page=${Math.ceil(count / 50)}`,
     )
     expect([body.pagination.total, body.data.length]).toEqual([count, count % 50])
-    await expectCounted(onlyMember)
+    await expectCounted(own)
   })
 
   test('takes since, and not until', async () => {
-    const onlyMember = await fresh()
-    const [id = ''] = await filled(onlyMember, { count: 1, fail: 1 })
+    const own = await fresh()
+    const [id = ''] = await filled(own, { count: 1, fail: 1 })
     await db.sql`
       update webhook_deliveries d
       set created_at = '2026-10-10T10:00:00.000001Z'
-      where d.org_id = ${onlyMember.owner.orgId} and d.id = ${id}`
+      where d.org_id = ${own.owner.orgId} and d.id = ${id}`
     for (const [since, until, count] of [
       ['2026-10-10T10:00:00.000001Z', '2026-10-10T10:00:00.000002Z', 1],
       ['2026-10-10T12:00:00.000001+02:00', undefined, 1],
@@ -484,25 +437,22 @@ describe('recovery', () => {
       ['2026-10-10T10:00:00.000002Z', '2026-10-11T10:00:00Z', 0],
       ['2026-10-10T10:00:00Z', '2026-10-10T10:00:00Z', 0],
     ]) {
-      const answer = await recover(onlyMember, { since, until, dry_run: true })
+      const answer = await recover(own, { since, until, dry_run: true })
       expect([since, answer.status, answer.body.count]).toEqual([since, 202, count])
     }
   })
 
   test.each<[string, unknown]>([
-    ['since', {}],
     ['since', { since: '2026-02-30T00:00:00Z' }],
     ['since', { since: '2026-02' }],
     ['since', { since: 'now' }],
     ['since', { since: 5 }],
     ['since', { since: '2026-02-02T00:00:00Z', until: '2026-02-01T00:00:00Z' }],
     ['since', { since: '2100-01-01T00:00:00Z' }],
-    ['until', { since: LONG_AGO, until: 'tomorrow' }],
-    ['dry_run', { since: LONG_AGO, dry_run: 'yes' }],
     ['status', { since: LONG_AGO, status: 'failed' }],
   ])('refuses a wrong %s: %j', async (field, body) => {
-    const onlyMember = await fresh()
-    const answer = await recover(onlyMember, body)
+    const own = await fresh()
+    const answer = await recover(own, body)
     expect([answer.status, answer.body.details.map((problem) => problem.field)]).toEqual([400, [field]])
   })
 })
@@ -510,8 +460,8 @@ describe('recovery', () => {
 describe('the test', () => {
   test('sends one signed event and answers with what came of it', async () => {
     await using hook = receiver(() => new Response('x'.repeat(3_000)))
-    const onlyMember = await fresh(hook.url, { enabled: false, events: ['security.alert'] })
-    const { status, body } = await onlyMember.ask('POST', `${onlyMember.path}/test`)
+    const own = await fresh(hook.url, { enabled: false, events: ['security.alert'] })
+    const { status, body } = await own.ask('POST', `${own.path}/test`)
     expect([status, body as unknown]).toEqual([
       200,
       {
@@ -528,69 +478,59 @@ describe('the test', () => {
     expect(others).toEqual([])
     const event = JSON.parse(sent?.body ?? '')
     expect(event).toMatchObject({ event: 'webhook.test', type: 'webhook.test', api_version: 'v1' })
-    expect(event.data).toEqual({ webhook_id: onlyMember.hook.id, test: true, message: expect.any(String) })
+    expect(event.data).toEqual({ webhook_id: own.hook.id, test: true, message: expect.any(String) })
     expect(sent?.headers).toMatchObject({
-      'x-service-signature-256': signatureOf(onlyMember.hook.secret, sent?.body ?? ''),
+      'x-service-signature-256': signatureOf(own.hook.secret, sent?.body ?? ''),
       'x-service-event': 'webhook.test',
       'x-service-delivery': String(body.delivery_id),
       'x-service-attempt': '1',
     })
-    const detail = (await onlyMember.ask('GET', `${onlyMember.path}/deliveries/${body.delivery_id}`)).body
+    const detail = (await own.ask('GET', `${own.path}/deliveries/${body.delivery_id}`)).body
     expect<unknown>(detail).toMatchObject({
       status: 'success',
       attempts: [{ number: 1, status_code: 200 }],
     })
     expect<unknown>(detail.request).toMatchObject({ body: sent?.body })
-    const known = (await onlyMember.ask('GET', onlyMember.path)).body as unknown
+    const known = (await own.ask('GET', own.path)).body as unknown
     expect(known).toMatchObject({
       health: { consecutive_failures: 0, last_success_at: TIME, last_status_code: 200 },
     })
-    expect(await auditOf(onlyMember.ask, 'webhook.tested')).toEqual([
+    expect(await auditOf(own.ask, 'webhook.tested')).toEqual([
       {
         action: 'webhook.tested',
-        details: { ids: [onlyMember.hook.id, body.delivery_id], event: 'webhook.test' },
+        details: { ids: [own.hook.id, body.delivery_id], event: 'webhook.test' },
       },
     ])
-    await expectCounted(onlyMember)
+    await expectCounted(own)
   })
 
   test("sends another event's example", async () => {
     await using hook = receiver()
-    const onlyMember = await fresh(hook.url)
+    const own = await fresh(hook.url)
     for (const event of Object.keys(EVENTS) as (keyof typeof EVENTS)[]) {
-      const { body } = await onlyMember.ask('POST', `${onlyMember.path}/test`, { event })
+      const { body } = await own.ask('POST', `${own.path}/test`, { event })
       expect([body.event, body.success]).toEqual([event, true])
       const got = hook.got.at(-1)
       const sent = JSON.parse(got?.body ?? '')
       expect(sent).toMatchObject({ event, test: true, data: EVENTS[event].example })
       expect(Object.keys(sent).slice(0, 3)).toEqual(['id', 'event', 'test'])
       // that of a redelivery follows from the same body
-      const { body: kept } = await onlyMember.ask('GET', `${onlyMember.path}/deliveries/${body.delivery_id}`)
+      const { body: kept } = await own.ask('GET', `${own.path}/deliveries/${body.delivery_id}`)
       expect(got?.headers['x-service-test']).toBe('true')
       expect(kept).toMatchObject({ request: { headers: { 'X-Service-Test': 'true' } } })
     }
-    const { body } = await onlyMember.ask('GET', `${onlyMember.path}/deliveries?event=security.alert`)
+    const { body } = await own.ask('GET', `${own.path}/deliveries?event=security.alert`)
     expect(body.pagination.total).toBe(1)
-    await onlyMember.ask('POST', `${onlyMember.path}/test`)
+    await own.ask('POST', `${own.path}/test`)
     expect(hook.got.at(-1)?.headers).not.toContainKey('x-service-test')
-  })
-
-  test.each<[string, unknown]>([
-    ['an unknown event', { event: 'session.done' }],
-    ['all events', { event: '*' }],
-    ['null', { event: null }],
-  ])('refuses %s', async (_name, body) => {
-    const onlyMember = await fresh()
-    const answer = await onlyMember.ask('POST', `${onlyMember.path}/test`, body)
-    expect([answer.status, answer.body.details[0]?.field]).toEqual([400, 'event'])
   })
 
   test('answers 200 when the receiver fails, is refused, or is not there, without a retry', async () => {
     await using hook = receiver(() => new Response('no', { status: 503 }))
     const gone = receiver()
     await gone.stop()
-    const onlyMember = await fresh(hook.url)
-    const failed = await onlyMember.ask('POST', `${onlyMember.path}/test`)
+    const own = await fresh(hook.url)
+    const failed = await own.ask('POST', `${own.path}/test`)
     expect([failed.status, failed.body.success, failed.body.status_code, failed.body.response_body]).toEqual([
       200,
       false,
@@ -598,7 +538,7 @@ describe('the test', () => {
       'no',
     ])
     expect(typeof failed.body.error).toBe('string')
-    expect(await rowOf(onlyMember, String(failed.body.delivery_id))).toMatchObject({
+    expect(await rowOf(own, String(failed.body.delivery_id))).toMatchObject({
       status: 'failed',
       attempts: 1,
     })
@@ -607,7 +547,7 @@ describe('the test', () => {
     expect([body.success, body.status_code, body.response_body]).toEqual([false, null, null])
     const health = ((await absent.ask('GET', absent.path)).body as { health?: unknown }).health
     expect(health).toMatchObject({ consecutive_failures: 1, last_failure_at: TIME, last_status_code: null })
-    await expectCounted(onlyMember)
+    await expectCounted(own)
   })
 
   test('is limited to four at a time of one endpoint', async () => {
@@ -618,10 +558,10 @@ describe('the test', () => {
       await open.promise
       return new Response('ok')
     })
-    const onlyMember = await fresh(hook.url)
-    const running = Array.from({ length: 4 }, () => onlyMember.ask('POST', `${onlyMember.path}/test`))
+    const own = await fresh(hook.url)
+    const running = Array.from({ length: 4 }, () => own.ask('POST', `${own.path}/test`))
     await four.promise
-    const refused = await onlyMember.ask('POST', `${onlyMember.path}/test`)
+    const refused = await own.ask('POST', `${own.path}/test`)
     expect([refused.status, refused.body.code, refused.headers.get('retry-after')]).toEqual([
       429,
       'RATE_LIMITED',
@@ -629,7 +569,7 @@ describe('the test', () => {
     ])
     open.resolve()
     expect((await Promise.all(running)).map(({ body }) => body.success)).toEqual([true, true, true, true])
-    expect((await onlyMember.ask('POST', `${onlyMember.path}/test`)).body.success).toBe(true)
+    expect((await own.ask('POST', `${own.path}/test`)).body.success).toBe(true)
   })
 
   test('is finished also when the client leaves', async () => {
@@ -641,11 +581,11 @@ describe('the test', () => {
       return new Response('ok')
     })
     using server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: (request) => app.fetch(request) })
-    const onlyMember = await fresh(hook.url)
+    const own = await fresh(hook.url)
     const client = new AbortController()
-    const asked = fetch(new URL(`${onlyMember.path}/test`, server.url), {
+    const asked = fetch(new URL(`${own.path}/test`, server.url), {
       method: 'POST',
-      headers: { authorization: `Bearer ${onlyMember.owner.key}` },
+      headers: { authorization: `Bearer ${own.owner.key}` },
       signal: client.signal,
     })
     await came.promise
@@ -653,10 +593,10 @@ describe('the test', () => {
     await expect(asked).rejects.toThrow()
     open.resolve()
     for (;;) {
-      const { body } = await onlyMember.ask('GET', `${onlyMember.path}/deliveries?status=success`)
+      const { body } = await own.ask('GET', `${own.path}/deliveries?status=success`)
       if (body.pagination.total === 1) break
       await Bun.sleep(10)
     }
-    await expectCounted(onlyMember)
+    await expectCounted(own)
   })
 })

@@ -5,13 +5,12 @@ import { deleteOldIdempotencyKeys } from '../../src/webhooks/idempotency-queries
 import { EVENT_NAMES } from '../../src/webhooks/outbox/catalogue.ts'
 import { cancelOfDeletedEndpoints } from '../../src/webhooks/outbox/end.ts'
 import { CHANNEL } from '../../src/webhooks/outbox/events.ts'
-import { type Ask, asker, client, newOrg, testApp } from '../support/api.ts'
+import { type Ask, asker, newOrg, PLENTY, testApp } from '../support/api.ts'
 import { testsDatabase } from '../support/postgres.ts'
 import { addHook, auditOf, hooked, localApp } from '../support/webhook-api.ts'
-import { addDeliveries, countsOf } from '../support/webhook-rows.ts'
+import { addDeliveries, expectCounts } from '../support/webhook-rows.ts'
 
 const db = await testsDatabase()
-const PLENTY = { cloud_pro: 1e6, cloud_team: 1e6, cloud_enterprise: 1e6 }
 const URL_OK = 'https://hooks.example.com/in?x=1#part'
 
 const app = testApp(db.sql, { config: { rateLimits: PLENTY, webhookMaxEndpoints: 10_000 } })
@@ -130,19 +129,10 @@ describe('making', () => {
     ['url as array', 'url', { ...right, url: [URL_OK] }],
     ['url null', 'url', { ...right, url: null }],
     ['url empty', 'url', { ...right, url: '' }],
-    ['url relative', 'url', { ...right, url: '/in' }],
     ['url of 10 KB', 'url', { ...right, url: `https://hooks.example.com/${'x'.repeat(10_000)}` }],
     ['http', 'url', { ...right, url: 'http://hooks.example.com/' }],
-    ['another scheme', 'url', { ...right, url: 'file:///etc/passwd' }],
-    ['a user', 'url', { ...right, url: 'https://me@hooks.example.com/' }],
-    ['a password', 'url', { ...right, url: 'https://me:x@hooks.example.com/' }],
     ['loopback', 'url', { ...right, url: 'https://127.0.0.1/' }],
-    ['loopback by its name', 'url', { ...right, url: 'https://localhost/' }],
-    ['loopback as a number', 'url', { ...right, url: 'https://2130706433/' }],
-    ['loopback in IPv6', 'url', { ...right, url: 'https://[::ffff:7f00:1]/' }],
     ['metadata', 'url', { ...right, url: 'https://169.254.169.254/latest' }],
-    ['a private name', 'url', { ...right, url: 'https://db.internal/' }],
-    ['a line break', 'url', { ...right, url: 'https://hooks.example.com/\r\nX: y' }],
   ])('refuses %s, naming the field', async (_name, field, body) => {
     const before = (await ask('GET', '/v1/webhooks')).text
     const answer = await ask('POST', '/v1/webhooks', body)
@@ -298,15 +288,6 @@ describe('listing', () => {
       expect([typeof meaning, schema]).toEqual(['string', expect.objectContaining({ type: 'object' })])
       expect(example).toMatchObject({ event: name, type: name, api_version: 'v1', data: {} })
     }
-  })
-
-  test('an answer has an ETag', async () => {
-    const { id } = await addHook(ask)
-    const answer = await client(app, own.key)(`/v1/webhooks/${id}`)
-    const again = await client(app, own.key)(`/v1/webhooks/${id}`, {
-      headers: { 'if-none-match': answer.headers.get('etag') ?? '' },
-    })
-    expect(again.status).toBe(304)
   })
 })
 
@@ -473,9 +454,9 @@ describe('removing', () => {
     expect(await statuses()).toEqual([['cancelled', false, 10_003]])
     const health = await sql`select h.endpoint_id from webhook_health h where h.org_id = ${owner.orgId}`
     expect([...health]).toEqual([{ endpoint_id: other.id }])
-    const { kept, recounted } = await countsOf(sql, owner.orgId)
-    expect(kept).toEqual(recounted)
-    expect(recounted).toContainEqual(expect.objectContaining({ endpoint_id: other.id, deliveries: '3' }))
+    expect(await expectCounts(sql, owner.orgId)).toContainEqual(
+      expect.objectContaining({ endpoint_id: other.id, deliveries: '3' }),
+    )
   })
 })
 
@@ -539,12 +520,6 @@ describe('rotating the secret', () => {
     expect((await ask('POST', '/v1/webhooks/hook_none/rotate-secret', { finish: true })).status).toBe(404)
   })
 
-  test.each([[-1], [604_801], [1.5], ['60'], [null]])('refuses a grace of %p', async (grace) => {
-    const { id } = await addHook(ask)
-    const answer = await ask('POST', `/v1/webhooks/${id}/rotate-secret`, { grace_period_seconds: grace })
-    expect([answer.status, answer.body.details[0]?.field]).toEqual([400, 'grace_period_seconds'])
-  })
-
   test('takes an empty body of JSON, and no other field', async () => {
     const { id } = await addHook(ask)
     expect((await ask('POST', `/v1/webhooks/${id}/rotate-secret`, '')).status).toBe(200)
@@ -554,40 +529,18 @@ describe('rotating the secret', () => {
   })
 })
 
-describe('who may', () => {
-  const ROUTES = [
-    ['GET', '/v1/webhooks', undefined],
-    ['GET', '/v1/webhooks/events', undefined],
-    ['POST', '/v1/webhooks', '{"broken'],
-    ['PATCH', '/v1/webhooks/hook_1', '{"broken'],
-    ['DELETE', '/v1/webhooks/hook_1', undefined],
-    ['GET', '/v1/webhooks/hook_1/deliveries?page=0', undefined],
-    ['POST', '/v1/webhooks/hook_1/test', '{"broken'],
-    ['POST', '/v1/webhooks/hook_1/recover', '{"broken'],
-  ] satisfies [string, string, string | undefined][]
-
-  test.each<[string, string, string | undefined]>(ROUTES)(
-    '%s %s: the scope, and a plan that has webhooks',
-    async (method, path, body) => {
-      const narrow = await newOrg(db.sql, { scopes: ['read', 'write'] })
-      const small = await newOrg(db.sql, { scopes: ['webhooks'], plan: 'cloud_pro' })
-      const team = await newOrg(db.sql, { scopes: ['webhooks'], plan: 'cloud_team' })
-      const refused = await asker(app, narrow.key)(method, path, body)
-      expect([refused.status, refused.body.code, refused.body.error]).toEqual([
-        403,
-        'FORBIDDEN',
-        expect.stringContaining('webhooks'),
-      ])
-      const plan = await asker(app, small.key)(method, path, body)
-      expect([plan.status, plan.body.code, plan.body.error]).toEqual([
-        403,
-        'FORBIDDEN',
-        expect.stringContaining('cloud_team'),
-      ])
-      expect((await asker(app, team.key)(method, path, body)).status).not.toBe(403)
-      expect((await asker(app, 'none')(method, path, body)).status).toBe(401)
-    },
-  )
+test('a missing scope and a plan without webhooks are named', async () => {
+  const narrow = await newOrg(db.sql, { scopes: ['read', 'write'] })
+  const small = await newOrg(db.sql, { scopes: ['webhooks'], plan: 'cloud_pro' })
+  const team = await newOrg(db.sql, { scopes: ['webhooks'], plan: 'cloud_team' })
+  for (const [{ key }, named] of [
+    [narrow, 'webhooks'],
+    [small, 'cloud_team'],
+  ] as const) {
+    const { status, body } = await asker(app, key)('GET', '/v1/webhooks')
+    expect([status, body.code, body.error]).toEqual([403, 'FORBIDDEN', expect.stringContaining(named)])
+  }
+  expect((await asker(app, team.key)('GET', '/v1/webhooks')).status).toBe(200)
 })
 
 test('every change is in the audit log, with who made it and what', async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { join, relative } from 'node:path'
+import { readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import fc from 'fast-check'
 import type { SessionRecord } from '../../../src/analysis/records/session.ts'
 import { testsFolder } from '../../support/at-end.ts'
@@ -10,7 +10,6 @@ import { type MadeFile, makeTranscripts, putFile, randomFrom } from './transcrip
 // Whatever files a session is read from, in whatever order and in how many runs: the record is the same. The runs are of the
 // parts alone; `test/analysis/fragments/sync.test.ts` sends some to a server.
 
-const SHARED = join(import.meta.dir, '../../../../shared/data/claude-code')
 /** `UNION_ORDERS=200` for a measurement. */
 const ORDERS = Number(process.env.UNION_ORDERS ?? 25)
 const MADE = Number(process.env.UNION_SESSIONS ?? 60)
@@ -78,20 +77,6 @@ async function expectSame(files: readonly MadeFile[], orders: number): Promise<v
 test('made sessions, their copies, checkpoints and ends in random orders', async () => {
   await expectSame(makeTranscripts(MADE, 5), ORDERS)
 }, 600_000)
-
-test.skipIf(!existsSync(SHARED))(
-  `real sessions in random orders (skipped without ../shared/data)`,
-  async () => {
-    const files = readdirSync(SHARED, { recursive: true, encoding: 'utf8' })
-      .filter((name) => name.endsWith('.jsonl'))
-      .map((name) => ({
-        path: relative(SHARED, join(SHARED, name)),
-        lines: readFileSync(join(SHARED, name), 'utf8').trimEnd().split('\n'),
-      }))
-    await expectSame(files, Math.min(ORDERS, 40))
-  },
-  600_000,
-)
 
 test('the end of a rollout alone is skipped: nothing says which session it is of', async () => {
   const lines = readFileSync(join(import.meta.dir, '../../fixtures/agents/rollout.jsonl'), 'utf8')

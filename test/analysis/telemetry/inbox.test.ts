@@ -4,7 +4,7 @@ import { checkRollups } from '../../../src/server/doctor/checks.ts'
 import { erasePerson } from '../../../src/server/erasure/person.ts'
 import { createIntake } from '../../../src/server/intake/intake.ts'
 import { watchInbox } from '../../../src/server/intake/write-telemetry.ts'
-import { client, jsonPost, newOrg, type Org, testApp } from '../../support/api.ts'
+import { client, jsonPost, newOrg, noPrices, type Org, testApp } from '../../support/api.ts'
 import { silent, testsDatabase } from '../../support/postgres.ts'
 import { AT, CLAUDE, call, inboxEmpty, logs } from './fixtures.ts'
 
@@ -17,7 +17,7 @@ const intakeOf = (drainMs: number, onDrainFailed = (_orgId: string, _error: unkn
       sql: database.sql,
       now: () => new Date(),
       storeContent: false,
-      pricer: async () => ({ cost: () => undefined, divided: () => undefined }),
+      pricer: noPrices,
       onDrainFailed,
     },
     { drainMs, workMs },

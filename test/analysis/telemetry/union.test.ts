@@ -5,7 +5,7 @@ import type { SessionRecord } from '../../../src/analysis/records/session.ts'
 import { loadPricer } from '../../../src/analysis/scoring/prices.ts'
 import { prepareSession } from '../../../src/features/sessions/prepare.ts'
 import { withKeptTelemetry } from '../../../src/features/sessions/writing/telemetry.ts'
-import { bodyOf, client, jsonPost, newOrg, type Org, testApp } from '../../support/api.ts'
+import { bodyOf, client, jsonPost, newKey, newOrg, type Org, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 import { emptyParts } from '../fragments/parts.ts'
 import { AT, answersOf, CLAUDE, call, claude, inboxEmpty, logs, type Shown, traces } from './fixtures.ts'
@@ -120,7 +120,7 @@ test('sub-agents: a member’s key takes no session of nobody, whichever comes f
 
 test('a key for telemetry adds to a session that it knows, and lowers nothing of it', async () => {
   const { own } = await team()
-  const { key } = await createKey(database.sql, own.orgId, { name: 'shared', scopes: ['ingest'] })
+  const key = await newKey(database.sql, own.orgId, ['ingest'])
   await send(own.key, call('s', 1), call('s', 2))
   const before = await detail(own, 's')
   // the same calls of a model that costs nothing, fewer tokens, and another time

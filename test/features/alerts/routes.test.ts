@@ -1,7 +1,7 @@
 import { afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { createKey } from '../../../src/accounts/keys/queries.ts'
 import { endOrganization } from '../../../src/server/erasure/queries.ts'
-import { type Ask, asker, newOrg, type Org } from '../../support/api.ts'
+import { type Ask, asker, newKey, newOrg, type Org } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 import { addHook, localApp, receiver } from '../../support/webhook-api.ts'
 
@@ -206,11 +206,7 @@ test('a developer who sees only their own figures sees no others in an alert', a
     update notification_rules set states = ${JSON.stringify(states)}::text::jsonb
     where org_id = ${orgId} and id = ${each}`
   await ask('PATCH', '/v1/organization', { member_visibility: 'own' })
-  const { key } = await createKey(database.sql, orgId, {
-    name: 'ada',
-    scopes: ['cost:read', 'team:read'],
-    member: 'ada@example.com',
-  })
+  const key = await newKey(database.sql, orgId, ['cost:read', 'team:read'], 'ada@example.com')
   const by = asker(app, key)
   expect((await by('GET', '/v1/alerts')).body.data.map(({ id }) => id)).toEqual([mine, each])
   expect((await by('GET', `/v1/alerts/${theirs}`)).status).toBe(404)

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { createKey } from '../../../src/accounts/keys/queries.ts'
-import { asker } from '../../support/api.ts'
+import { asker, newKey } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 import { memberRecord, sessionRecord } from '../../support/records.ts'
 import { localApp } from '../../support/webhook-api.ts'
@@ -99,7 +99,7 @@ test('names the oldest critical findings that are open, models without a price, 
       (${orgId}, 'eve@example.com', 'old', '2026-08-01', '2026-09-12', 9)`
   const app = localApp(database, { now: () => new Date(NOW) })
   const seenBy = async (scopes: string[]) => {
-    const { key } = await createKey(database.sql, orgId, { name: 'k', scopes })
+    const key = await newKey(database.sql, orgId, scopes)
     const { body } = await asker(app, key)('GET', '/v1/attention')
     const { critical, unpriced, silent_machines } = body as never as {
       critical: { total: number; oldest: { title: string; assignee: null }[] }

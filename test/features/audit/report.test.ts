@@ -7,7 +7,7 @@ import type { AuditEntry, AuditReport } from '../../../src/features/audit/model.
 import { readCursor } from '../../../src/features/audit/routes.ts'
 import { assignUniqueTimes } from '../../../src/features/audit/write.ts'
 import { writeRecords } from '../../../src/server/sync/write.ts'
-import { client, newOrg, type Org, testApp } from '../../support/api.ts'
+import { client, newOrg, noPrices, type Org, testApp } from '../../support/api.ts'
 import { findDifferences, testsDatabase } from '../../support/postgres.ts'
 import { asOrganization } from '../../support/rls.ts'
 
@@ -22,7 +22,7 @@ const sync = ({ orgId }: Org, records: unknown[]) =>
         sql: database.sql,
         now: () => new Date(),
         storeContent: false,
-        pricer: async () => ({ cost: () => undefined, divided: () => undefined }),
+        pricer: noPrices,
       },
       orgId,
       records,

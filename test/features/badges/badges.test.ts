@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { SYSTEM } from '../../../src/accounts/audit-log/append.ts'
-import { createKey } from '../../../src/accounts/keys/queries.ts'
 import { loadPricer } from '../../../src/analysis/scoring/prices.ts'
 import { connect } from '../../../src/database/client.ts'
 import { inOrganization } from '../../../src/database/org-lock.ts'
@@ -8,7 +7,7 @@ import { badgeChange } from '../../../src/features/badges/settings.ts'
 import { efficiency } from '../../../src/features/badges/value.ts'
 import { replaceBadgeToken, updateOrganization } from '../../../src/features/organization/queries.ts'
 import type { App } from '../../../src/server/app.ts'
-import { client, jsonPost, limitOf, newOrg, type Org, testApp } from '../../support/api.ts'
+import { client, jsonPost, limitOf, newKey, newOrg, type Org, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 
 const NOW = new Date('2026-11-15T12:00:00.000Z')
@@ -271,8 +270,7 @@ describe('what is not shown', () => {
   test('is shown with a key of the organization that reads the figure, to no cache', async () => {
     const one = await shown([{ day: '2026-11-14', quality: 85 }])
     const other = await newOrg(db.sql, { scopes: ['read'] })
-    const keyWith = async (...scopes: string[]) =>
-      (await createKey(db.sql, one.orgId, { name: 'badges', scopes })).key
+    const keyWith = async (...scopes: string[]) => await newKey(db.sql, one.orgId, scopes)
     const asked = async (key: string, path = 'quality.json') => {
       const answer = await client(app, key)(`/api/badge/${one.slug}/${path}`)
       expect(answer.headers.get('x-ratelimit-limit')).toBe('600')

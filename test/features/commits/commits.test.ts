@@ -4,12 +4,12 @@ import { isBot } from '../../../src/analysis/scoring/ownership.ts'
 import { commitPages, findKnownCommits } from '../../../src/features/commits/queries.ts'
 import { getExpertise } from '../../../src/features/members/expertise-queries.ts'
 import { writeRecords } from '../../../src/server/sync/write.ts'
+import { noPrices } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 import { asOrganization } from '../../support/rls.ts'
 
 let organizations = 0
 
-const noPrices = async () => ({ cost: () => undefined, divided: () => undefined })
 /** Under row level security no index of commits serves the statements: thousands of them are written without. */
 const syncMany = (orgId: string, records: unknown[]) =>
   writeRecords(

@@ -5,7 +5,7 @@ import { loadPricer } from '../../../src/analysis/scoring/prices.ts'
 import { once } from '../../../src/base/memoize.ts'
 import { erasePerson } from '../../../src/server/erasure/person.ts'
 import { renameProject } from '../../../src/server/sync/project-write.ts'
-import { asker, client, newOrg, testApp } from '../../support/api.ts'
+import { asker, client, newKey, newOrg, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 import { asOrganization } from '../../support/rls.ts'
 
@@ -270,7 +270,7 @@ test('an assignment is measured by the sessions of its days when it is over', as
     expect((await ask('POST', '/v1/sync', { records: records.slice(from, from + 100) })).status).toBe(200)
   const later = asker(
     testApp(database.sql, { pricer, now: () => new Date('2026-12-23T09:00:00Z') }),
-    (await createKey(database.sql, await orgOf(id), { name: 'later', scopes: ['cost:read'] })).key,
+    await newKey(database.sql, await orgOf(id), ['cost:read']),
   )
   const { body } = await later('GET', `/v1/effects/${id}`)
   expect(body).toMatchObject({

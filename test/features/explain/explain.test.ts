@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { loadPricer } from '../../../src/analysis/scoring/prices.ts'
 import type { Explanation } from '../../../src/features/explain/model.ts'
-import { client, jsonPost, newOrg, testApp } from '../../support/api.ts'
+import { client, jsonPost, newOrg, PLENTY, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 import { sessionRecord } from '../../support/records.ts'
 
@@ -9,7 +9,6 @@ import { sessionRecord } from '../../support/records.ts'
 
 const database = await testsDatabase()
 const NOW = new Date('2026-11-29T12:00:00Z')
-const PLENTY = { cloud_pro: 1e6, cloud_team: 1e6, cloud_enterprise: 1e6 }
 const app = () =>
   testApp(database.sql, { now: () => NOW, pricer: () => loadPricer(), config: { rateLimits: PLENTY } })
 
@@ -113,22 +112,6 @@ test('a price alone gives price alone: one that changed, and one that was stated
     session('2026-11-21', [[{ ...stated, cost: 0.03 }]]),
   )
   expect(found(await explain(DAYS))).toEqual({ price: 0.02 })
-})
-
-test('twice the calls at half the price cancel each other', async () => {
-  const stated = { tokens: { input: 100 }, model: 'of-nobody' }
-  const { explain } = await organization(
-    session('2026-11-20', [[{ ...stated, cost: 1 }]]),
-    session('2026-11-21', [
-      [
-        { ...stated, cost: 0.5 },
-        { ...stated, cost: 0.5 },
-      ],
-    ]),
-  )
-  // both days cost 1
-  const ln2 = Math.round(Math.LN2 * 1e6) / 1e6
-  expect(found(await explain(DAYS))).toEqual({ calls_per_prompt: ln2, price: -ln2 })
 })
 
 test('a mix of models, what is not divisible, and a key of one range alone', async () => {

@@ -1,9 +1,8 @@
 import { expect, test } from 'bun:test'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
-import { createKey } from '../../../src/accounts/keys/queries.ts'
 import { keepLogin } from '../../../src/cli/client/login-file.ts'
-import { client, jsonPost, newOrg, testApp } from '../../support/api.ts'
+import { client, jsonPost, newKey, newOrg, testApp } from '../../support/api.ts'
 import { atEnd, testsFolder } from '../../support/at-end.ts'
 import { PROGRAM, run } from '../../support/cli.ts'
 import { testsDatabase } from '../../support/postgres.ts'
@@ -72,7 +71,7 @@ test('every request is answered before it ends, also where the server refuses it
   })
   expect(answers).toHaveLength(2)
 
-  const { key } = await createKey(database.sql, owner.orgId, { name: 'other', scopes: ['read'] })
+  const key = await newKey(database.sql, owner.orgId, ['read'])
   const wrong = `${key.slice(0, 9)}zzzzzzzz${key.slice(17)}`
   const refused = await answersTo([ping], { CLOUD_ANALYTICS_KEY: wrong })
   expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('is not an API key')])

@@ -4,13 +4,12 @@ import { createKey } from '../../../src/accounts/keys/queries.ts'
 import { FACETS } from '../../../src/analysis/usage/model.ts'
 import { createLog } from '../../../src/base/log.ts'
 import { updateOrganization } from '../../../src/features/organization/queries.ts'
-import { client, got, jsonPost, limitOf, newOrg, testApp } from '../../support/api.ts'
+import { client, got, jsonPost, limitOf, newKey, newOrg, PLENTY, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 
 // The tools for agents, by the official client of the Model Context Protocol.
 
 const NOW = new Date('2026-06-15T12:00:00.000Z')
-const PLENTY = { cloud_pro: 1e6, cloud_team: 1e6, cloud_enterprise: 1e6 }
 const MAX_BYTES = 25_600
 const TOOLS = {
   cost_summary: 'cost:read',
@@ -115,8 +114,7 @@ async function connect(key: string, revision: 'legacy' | { pin: string } = 'lega
   return mcp
 }
 
-const keyOf = async (scopes: string[], { orgId } = owner) =>
-  (await createKey(database.sql, orgId, { name: 'narrow', scopes })).key
+const keyOf = async (scopes: string[], { orgId } = owner) => await newKey(database.sql, orgId, scopes)
 
 /** The answer of a tool, with whether it is an error. */
 async function call(mcp: Client, name: string, args: object = {}) {

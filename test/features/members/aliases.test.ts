@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { createKey } from '../../../src/accounts/keys/queries.ts'
 import { account, finding, session } from '../../server/erasure/account.ts'
-import { client, jsonPost } from '../../support/api.ts'
+import { client, jsonPost, newKey } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 import { commitRecord, memberRecord } from '../../support/records.ts'
 
@@ -175,11 +174,7 @@ describe('a member with aliases', () => {
 
   test('sends sessions with any of them by the own key', async () => {
     const mine = await accountWith([withAliases, member('bob')])
-    const { key } = await createKey(database.sql, mine.orgId, {
-      name: 'laptop',
-      scopes: ['sessions:write'],
-      member: HOME,
-    })
+    const key = await newKey(database.sql, mine.orgId, ['sessions:write'], HOME)
     const post = (user_email: string) =>
       client(mine.app, key)('/v1/sync', jsonPost({ records: [session('x', '2026-11-20', { user_email })] }))
     expect((await post('bob@example.com')).status).toBe(403)

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { createKey } from '../../../src/accounts/keys/queries.ts'
 import { checkMachines } from '../../../src/server/doctor/checks.ts'
-import { bodyOf, client, jsonInit, newOrg, type Org, testApp } from '../../support/api.ts'
+import { bodyOf, client, jsonInit, newKey, newOrg, type Org, testApp } from '../../support/api.ts'
 import { testDatabase, testsDatabase } from '../../support/postgres.ts'
 import { memberRecord, sessionRecord } from '../../support/records.ts'
 
@@ -31,11 +31,7 @@ test('a machine is remembered with its member, the time, and the sessions that w
   const own = await newOrg(database.sql)
   expect(await machines(own)).toEqual({ data: [], pagination: { page: 1, per_page: 50, total: 0 } } as never)
   expect((await send(own.key, undefined, [ADA])).status).toBe(200)
-  const { key } = await createKey(database.sql, own.orgId, {
-    name: 'laptop',
-    scopes: ['write'],
-    member: 'ada@example.com',
-  })
+  const key = await newKey(database.sql, own.orgId, ['write'], 'ada@example.com')
   expect((await send(key, 'mbp', [session('1'), session('2')])).status).toBe(200)
   const ada = { id: 'user_ada', email: 'ada@example.com' }
   const first = { member: ada, machine: 'mbp', last_seen_at: '2026-11-01T10:00:00.000Z', sessions: 2 }

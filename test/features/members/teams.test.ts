@@ -1,12 +1,10 @@
 import { expect, test } from 'bun:test'
-import { createKey } from '../../../src/accounts/keys/queries.ts'
-import { type Ask, asker, newOrg, type Org, testApp } from '../../support/api.ts'
+import { type Ask, asker, newKey, newOrg, type Org, PLENTY, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 import { memberRecord, sessionRecord } from '../../support/records.ts'
 
 // Teams of members, and figures by team: a session counts for the team that its member is in now.
 
-const PLENTY = { cloud_pro: 1e6, cloud_team: 1e6, cloud_enterprise: 1e6 }
 const SCOPES = ['read', 'write', 'audit:write', 'admin']
 
 const db = await testsDatabase()
@@ -98,11 +96,7 @@ test('who sees only their own figures learns nothing of a team', async () => {
   const { own, ask } = await organization()
   await ask('PATCH', '/v1/members/user_bob', { team: 'web' })
   await ask('PATCH', '/v1/organization', { member_visibility: 'own' })
-  const { key } = await createKey(db.sql, own.orgId, {
-    name: 'bob',
-    scopes: ['read'],
-    member: 'bob@example.com',
-  })
+  const key = await newKey(db.sql, own.orgId, ['read'], 'bob@example.com')
   const bob = asker(app, key)
   for (const path of ['/v1/cost/breakdown?by=team', '/v1/outcomes?by=team']) {
     expect(await costs(bob, path)).toEqual([

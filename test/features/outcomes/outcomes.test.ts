@@ -1,12 +1,11 @@
 import { expect, test } from 'bun:test'
-import { client, got, jsonPost, newOrg, testApp } from '../../support/api.ts'
+import { client, got, jsonPost, newOrg, PLENTY, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 import { commitRecord, memberRecord } from '../../support/records.ts'
 
 // GET /v1/outcomes against sums by hand over the records, for each key and many filters.
 
 const NOW = new Date('2026-07-20T12:00:00Z')
-const PLENTY = { cloud_pro: 1e6, cloud_team: 1e6, cloud_enterprise: 1e6 }
 const GROUPS = ['month', 'week', 'project', 'repo', 'member', 'team', 'agent'] as const
 type Group = (typeof GROUPS)[number]
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { RISK_TABLES } from '../../../src/features/risk/rollup.ts'
 import { writeRecords } from '../../../src/server/sync/write.ts'
-import { client, newOrg, type Org, testApp } from '../../support/api.ts'
+import { client, newOrg, noPrices, type Org, testApp } from '../../support/api.ts'
 import { findDifferences, testsDatabase } from '../../support/postgres.ts'
 import { commitRecord, pullRecord, type Risk, sessionRecord } from '../../support/records.ts'
 import { asOrganization } from '../../support/rls.ts'
@@ -105,7 +105,7 @@ describe('computed parts', () => {
       sql: database.sql,
       now: () => new Date(),
       storeContent: false,
-      pricer: async () => ({ cost: () => undefined, divided: () => undefined }),
+      pricer: noPrices,
     }
     const written = await asOrganization(own.orgId, () =>
       Promise.all(writers.map((records) => writeRecords(deps, own.orgId, records))),

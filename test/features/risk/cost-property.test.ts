@@ -24,7 +24,10 @@ const app = testApp(database.sql)
 // several pull requests.
 const day = fc.integer({ min: 0, max: 14 }).map((number) => 5 * number)
 const days = fc.integer({ min: 0, max: 8 }).map((number) => 5 * number)
-const branch = fc.oneof({ weight: 4, arbitrary: fc.constant('fix') }, fc.constantFrom('main', 'trunk'))
+const branch = fc.oneof(
+  { weight: 4, arbitrary: fc.constant('fix') },
+  fc.constantFrom('main', 'master', 'trunk'),
+)
 const project = fc.oneof({ weight: 3, arbitrary: fc.constant('shop') }, fc.constantFrom('acme/shop', 'pay'))
 const maybe = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { freq: 2 })
 

@@ -7,14 +7,13 @@ import { checkRollups } from '../../../src/server/doctor/checks.ts'
 import { erasePerson } from '../../../src/server/erasure/person.ts'
 import { deleteExpiredSessions } from '../../../src/server/erasure/retention.ts'
 import { exportLines } from '../../../src/server/sync/export.ts'
-import { type Ask, asker, newOrg, type Org, testApp } from '../../support/api.ts'
+import { type Ask, asker, newKey, newOrg, type Org, PLENTY, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 import { asOrganization, asOwner } from '../../support/rls.ts'
 
 // Plans, windows of limits and seats: what was paid beside what the same calls would have cost, never in one sum.
 
 const NOW = new Date('2026-11-30T12:00:00.000Z')
-const PLENTY = { cloud_pro: 1e6, cloud_team: 1e6, cloud_enterprise: 1e6 }
 const SCOPES = ['read', 'write', 'audit:write', 'webhooks', 'admin']
 const NOVEMBER = '/v1/seats?date_from=2026-11-01&date_to=2026-11-30'
 
@@ -362,11 +361,7 @@ describe('seats', () => {
       five_hour: { current: 40, windows: 1, peak_percent: 90 },
       opus: { current: 55 },
     })
-    const { key } = await createKey(db.sql, own.orgId, {
-      name: 'a',
-      scopes: ['sessions:write'],
-      member: 'a@example.com',
-    })
+    const key = await newKey(db.sql, own.orgId, ['sessions:write'], 'a@example.com')
     const mine = await asker(app, key)('GET', '/v1/seats/mine')
     expect(mine.body as unknown as MySeats).toEqual({
       plans: [{ vendor: 'anthropic', plan: 'max_5x', from: '2026-10-01', to: null }],
@@ -490,12 +485,12 @@ describe('plans', () => {
     expect(await refused({ ...good, vendor: 'acme' })).toEqual([400, 'records[0].vendor'])
     await send(ask, [good])
     expect(await refused(plan('a', '2026-10-01', 20, { plan: 'pro' }))).toEqual([400, 'records[0].from'])
-    const { key } = await createKey(db.sql, own.orgId, { name: 'w', scopes: ['write'] })
+    const key = await newKey(db.sql, own.orgId, ['write'])
     const { status } = await asker(app, key)('POST', '/v1/sync', { records: [good] })
     expect(status).toBe(403)
     expect((await asker(app, key)('GET', '/v1/seats')).status).toBe(403)
     // admin is enough, for no other record
-    const { key: admin } = await createKey(db.sql, own.orgId, { name: 'a', scopes: ['admin'] })
+    const admin = await newKey(db.sql, own.orgId, ['admin'])
     const of = (record: object) => asker(app, admin)('POST', '/v1/sync', { records: [record] })
     expect((await of(good)).body).toMatchObject({ unchanged: 1 })
     expect((await of(limit('a', '2026-11-30T11:00:00Z', [window('week', 1, null)]))).status).toBe(403)
@@ -562,7 +557,7 @@ describe('plans', () => {
   test('whose members are hidden name nobody', async () => {
     const { own, ask } = await organization([member('a'), plan('a', '2026-10-01', 20)])
     await db.sql`update organizations set hide_members = true where org_id = ${own.orgId}`
-    const { key } = await createKey(db.sql, own.orgId, { name: 'h', scopes: ['admin'] })
+    const key = await newKey(db.sql, own.orgId, ['admin'])
     const hidden = asker(app, key)
     expect((await seatsOf(hidden)).data.map(({ member: who }) => who)).toEqual([null])
     expect((await list(hidden)).map(({ member: who }) => who)).toEqual([null])

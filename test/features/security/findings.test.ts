@@ -4,7 +4,7 @@ import { updateOrganization } from '../../../src/features/organization/queries.t
 import { FINDING_TABLES } from '../../../src/features/security/check.ts'
 import { USAGE_TABLES } from '../../../src/features/usage/check.ts'
 import type { App } from '../../../src/server/app.ts'
-import { client, jsonPost, newOrg, type Org, testApp } from '../../support/api.ts'
+import { client, jsonPost, newKey, newOrg, type Org, testApp } from '../../support/api.ts'
 import { findDifferences, testsDatabase } from '../../support/postgres.ts'
 import { memberRecord, sessionRecord } from '../../support/records.ts'
 
@@ -306,7 +306,7 @@ test('has states and an assignee, who may say that it is fixed; a later session 
 
 test('only an admin dismisses: records of other keys neither dismiss nor open a finding again', async () => {
   const own = await newOrg(database.sql, { scopes: ['read', 'write', 'admin'] })
-  const { key } = await createKey(database.sql, own.orgId, { name: 'laptop', scopes: ['sessions:write'] })
+  const key = await newKey(database.sql, own.orgId, ['sessions:write'])
   const syncBy = async (by: string, findings: object[]) => {
     const response = await client(app, by)(
       '/v1/sync',
@@ -348,7 +348,7 @@ test('refuses what it does not know, and who may not', async () => {
     body: '{"status":"dismissed"}',
   })
   expect(foreign.status).toBe(404)
-  const { key } = await createKey(database.sql, mine.orgId, { name: 'security', scopes: ['security:read'] })
+  const key = await newKey(database.sql, mine.orgId, ['security:read'])
   const narrow = client(app, key)
   const body = { method: 'PATCH', headers: { 'content-type': 'application/json' }, body: '{"status":"open"}' }
   expect((await narrow('/v1/findings/finding_a', body)).status).toBe(403)

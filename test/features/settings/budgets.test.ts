@@ -3,7 +3,7 @@ import { SYSTEM } from '../../../src/accounts/audit-log/append.ts'
 import { createKey } from '../../../src/accounts/keys/queries.ts'
 import { erasePerson } from '../../../src/server/erasure/person.ts'
 import { renameProject } from '../../../src/server/sync/project-write.ts'
-import { type Ask, asker, newOrg, type Org, testApp } from '../../support/api.ts'
+import { type Ask, asker, newKey, newOrg, type Org, PLENTY, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 import { memberRecord } from '../../support/records.ts'
 import { asOrganization } from '../../support/rls.ts'
@@ -11,7 +11,6 @@ import { asOrganization } from '../../support/rls.ts'
 // Budgets of projects, members and teams beside those of the organization, and what a laptop asks for of them.
 
 const NOW = new Date('2026-11-21T12:00:00.000Z')
-const PLENTY = { cloud_pro: 1e6, cloud_team: 1e6, cloud_enterprise: 1e6 }
 const SCOPES = ['read', 'write', 'audit:write', 'webhooks', 'admin']
 
 const db = await testsDatabase()
@@ -102,6 +101,17 @@ test('budgets of each scope are set, listed, replaced and deleted apart from eac
     const refused = await ask('GET', path.replace('/2026-11', ''))
     expect([path, refused.status, refused.body.code]).toEqual([path, 400, 'VALIDATION_ERROR'])
   }
+  for (const [month, limit] of [
+    ['2026-13', 1],
+    ['2026-11', 0],
+    ['2026-11', '5'],
+    ['2026-11', 2e9],
+  ] as const)
+    expect([month, limit, (await ask('PUT', `/v1/budgets/${month}`, { limit })).status]).toEqual([
+      month,
+      limit,
+      400,
+    ])
   expect((await ask('DELETE', '/v1/budgets/2026-11?project=web')).status).toBe(204)
   expect((await ask('DELETE', '/v1/budgets/2026-11?project=web')).status).toBe(404)
   expect(await listed(ask)).toEqual(all.filter((_, index) => index !== 3))
@@ -362,10 +372,6 @@ test('the list has what is spent and foreseen of each limit in force, as far as 
   const { body } = await ask('GET', '/v1/budgets')
   expect((body.data as unknown as object[])[0]).not.toHaveProperty('used')
   await ask('PATCH', '/v1/organization', { member_visibility: 'own' })
-  const { key } = await createKey(db.sql, own.orgId, {
-    name: 'ada',
-    scopes: ['read'],
-    member: 'ada@example.com',
-  })
+  const key = await newKey(db.sql, own.orgId, ['read'], 'ada@example.com')
   expect((await list(key)).find(([, name]) => name === 'payments')?.[2]).toBeNull()
 })

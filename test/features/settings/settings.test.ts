@@ -1,13 +1,12 @@
 import { describe, expect, test } from 'bun:test'
 import { createKey } from '../../../src/accounts/keys/queries.ts'
-import { asker, newOrg, type Org, testApp } from '../../support/api.ts'
+import { asker, newKey, newOrg, type Org, PLENTY, testApp } from '../../support/api.ts'
 import { CHANGES, declaredRoutes } from '../../support/isolation/routes.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 
 // Keys, members, budgets and the organization, changed by the API as the command line changes them.
 
 const ADMIN = ['read', 'write', 'audit:write', 'webhooks', 'admin']
-const PLENTY = { cloud_pro: 1e6, cloud_team: 1e6, cloud_enterprise: 1e6 }
 
 const db = await testsDatabase()
 
@@ -309,11 +308,7 @@ describe('members', () => {
     expect(without).toMatchObject({ display_name: 'Ada L', team: null })
     const wrong = await ask('PATCH', `/v1/members/${made.body.id}`, { team: 'x'.repeat(101) })
     expect(wrong.body.details.map(({ field }) => field)).toEqual(['team'])
-    const { key } = await createKey(db.sql, own.orgId, {
-      name: 'laptop',
-      scopes: ['read'],
-      member: 'ada@example.com',
-    })
+    const key = await newKey(db.sql, own.orgId, ['read'], 'ada@example.com')
     expect((await asker(app, key)('GET', '/v1/team')).status).toBe(200)
     expect((await ask('DELETE', `/v1/members/${made.body.id}`)).status).toBe(204)
     expect((await ask('DELETE', `/v1/members/${made.body.id}`)).status).toBe(404)
@@ -346,41 +341,6 @@ describe('members', () => {
     const stolen = await ask('PATCH', `/v1/members/${bob.body.id}`, { aliases: ['a@work.example'] })
     expect([stolen.status, stolen.body.details.map(({ field }) => field)]).toEqual([400, ['aliases[0]']])
     expect((await ask('PATCH', '/v1/members/user_nobody', { role: 'admin' })).status).toBe(404)
-  })
-})
-
-describe('budgets', () => {
-  test('are set, listed newest first, and deleted', async () => {
-    const own = await organization()
-    const { ask } = own
-    const set = async (month: string, limit: unknown) => await ask('PUT', `/v1/budgets/${month}`, { limit })
-    expect((await set('2026-10', 100)).body as unknown).toEqual({ month: '2026-10', limit: 100 })
-    expect((await set('2026-11', 2500.5)).status).toBe(200)
-    expect((await set('2026-11', 0.000001)).body as unknown).toEqual({ month: '2026-11', limit: 0.000001 })
-    expect((await ask('GET', '/v1/budgets')).body as unknown).toEqual({
-      data: [
-        { month: '2026-11', limit: 0.000001, scope: {} },
-        { month: '2026-10', limit: 100, scope: {} },
-      ],
-      pagination: { page: 1, per_page: 50, total: 2 },
-    })
-    expect((await ask('DELETE', '/v1/budgets/2026-11')).status).toBe(204)
-    expect((await ask('DELETE', '/v1/budgets/2026-11')).status).toBe(404)
-    for (const [month, limit] of [
-      ['2026-13', 1],
-      ['2026', 1],
-      ['2026-11', 0],
-      ['2026-11', '5'],
-      ['2026-11', 2e9],
-    ] as const) {
-      expect([month, limit, (await set(month, limit)).status]).toEqual([month, limit, 400])
-    }
-    expect((await actions(own)).slice(2).map(({ action }) => action)).toEqual([
-      'budget.created',
-      'budget.created',
-      'budget.updated',
-      'budget.deleted',
-    ])
   })
 })
 

@@ -1,9 +1,8 @@
 import { beforeEach, describe, expect, test } from 'bun:test'
-import { createKey } from '../../../src/accounts/keys/queries.ts'
 import { createLog } from '../../../src/base/log.ts'
 import { loadConfig, type OidcConfig, type Role } from '../../../src/config.ts'
 import type { App } from '../../../src/server/app.ts'
-import { asker, newOrg, testApp } from '../../support/api.ts'
+import { asker, newKey, newOrg, testApp } from '../../support/api.ts'
 import { atEnd } from '../../support/at-end.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 import { CLIENT_ID, CLIENT_SECRET, signInAtIssuer, startIssuer } from './issuer.ts'
@@ -229,7 +228,7 @@ describe('a sign-in', () => {
       { _claim_names: { groups: 'src1' }, _claim_sources: { src1: { endpoint: 'https://graph.test' } } },
       { hasgroups: true },
     ]
-    const { key: writer } = await createKey(db.sql, orgId, { name: 'w', scopes: ['write'] })
+    const writer = await newKey(db.sql, orgId, ['write'])
     let made = 0
     for (const many of overages) {
       const someone = () => {

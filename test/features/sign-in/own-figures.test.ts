@@ -3,7 +3,7 @@ import { SYSTEM } from '../../../src/accounts/audit-log/append.ts'
 import { createKey } from '../../../src/accounts/keys/queries.ts'
 import { lookAtRules } from '../../../src/features/alerts/look.ts'
 import type { App } from '../../../src/server/app.ts'
-import { client, jsonPost, newOrg, repeatingClient, testApp } from '../../support/api.ts'
+import { client, jsonPost, newOrg, PLENTY, repeatingClient, testApp } from '../../support/api.ts'
 import { namesOf, recordsOf } from '../../support/isolation/records.ts'
 import { pathsOf, readRoutes, SHARED_PATHS } from '../../support/isolation/routes.ts'
 import { silent, testsDatabase } from '../../support/postgres.ts'
@@ -13,7 +13,6 @@ import { type browser, signedIn } from './people.ts'
 // signed-in person. The organization's totals stay.
 
 const NOW = new Date('2025-11-15T12:30:00.000Z')
-const PLENTY = { cloud_pro: 1e6, cloud_team: 1e6, cloud_enterprise: 1e6 }
 /** Two developers who do the same at the same times, with other amounts. */
 const WORDS = ['qonea', 'qtwob'] as const
 type Word = (typeof WORDS)[number]

@@ -3,14 +3,13 @@ import { createKey } from '../../../src/accounts/keys/queries.ts'
 import { SCOPE_TABLE } from '../../../src/accounts/keys/scopes.ts'
 import { saveAccount } from '../../../src/accounts/people/account-queries.ts'
 import { ROLES, type Role } from '../../../src/config.ts'
-import { asker, newOrg, testApp } from '../../support/api.ts'
+import { asker, newKey, newOrg, PLENTY, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 import { addPerson, invite, PASSWORD, post, signedIn } from './people.ts'
 
 // Nobody gives more than they have, and only an owner touches an owner: every route and record that changes a member, for each
 // role and each kind of caller. What is right is computed here from the table of scopes, which docs/access.md has too.
 
-const PLENTY = { cloud_pro: 1e6, cloud_team: 1e6, cloud_enterprise: 1e6 }
 const namesOf = (isWanted: (scope: (typeof SCOPE_TABLE)[number]) => boolean) =>
   SCOPE_TABLE.filter(isWanted).map(({ name }) => name)
 /** The parts of a scope, as small as scopes can be. */
@@ -54,7 +53,7 @@ for (const role of ['owner', 'admin'] as const) {
   })
 }
 const keyOf = async (scopes: string[], member?: string) => {
-  const { key } = await createKey(db.sql, orgId, { name: 'k', scopes, member })
+  const key = await newKey(db.sql, orgId, scopes, member)
   const ask: Ask = asker(app, key)
   const name = `a key with ${scopes}${member === undefined ? '' : ` of ${member}`}`
   callers.push({ name, held: partsOf(scopes), isOwner: false, ask })
@@ -222,7 +221,7 @@ describe('a record', () => {
 
   test('gives a bound key no more than its sender has', async () => {
     for (const scopes of [['members:write'], ['write']]) {
-      const { key } = await createKey(db.sql, orgId, { name: 'w', scopes })
+      const key = await newKey(db.sql, orgId, scopes)
       const sender = { ask: asker(app, key) }
       for (const [from, to, hasKey, status] of [
         ['developer', 'admin', true, 403],
@@ -280,7 +279,7 @@ describe('a key of a member', () => {
     for (const role of ROLES) {
       for (const scopes of wide) {
         const { email } = await newMember(role)
-        const { key } = await createKey(db.sql, orgId, { name: 'k', scopes, member: email })
+        const key = await newKey(db.sql, orgId, scopes, email)
         const both = new Set([...partsOf(scopes)].filter((part) => OF_ROLE[role].has(part)))
         expect([role, scopes, await whoAmI(key)]).toEqual([
           role,
@@ -293,7 +292,7 @@ describe('a key of a member', () => {
 
   test('loses at once what the member no longer may', async () => {
     const { id, email } = await newMember('admin')
-    const { key } = await createKey(db.sql, orgId, { name: 'k', scopes: ['admin', 'read'], member: email })
+    const key = await newKey(db.sql, orgId, ['admin', 'read'], email)
     const ask = asker(app, key)
     expect((await ask('GET', '/v1/members')).status).toBe(200)
     const owner = callers[0]
@@ -311,7 +310,7 @@ describe('a key of a member', () => {
       ['auditor', 403],
     ] as const) {
       const { email } = await newMember(role)
-      const { key } = await createKey(db.sql, orgId, { name: 'k', scopes: ['ingest'], member: email })
+      const key = await newKey(db.sql, orgId, ['ingest'], email)
       expect((await asker(app, key)('POST', '/v1/logs', { resourceLogs: [] })).status).toBe(status)
     }
   })

@@ -4,7 +4,7 @@ import { deleteEnded } from '../../../src/accounts/people/sign-in-queries.ts'
 import { createLog } from '../../../src/base/log.ts'
 import { findMember } from '../../../src/features/members/team-queries.ts'
 import type { App } from '../../../src/server/app.ts'
-import { newOrg, testApp } from '../../support/api.ts'
+import { newOrg, PLENTY, testApp } from '../../support/api.ts'
 import { eventually } from '../../support/cli.ts'
 import { holdOrganization } from '../../support/held-organization.ts'
 import { testsDatabase } from '../../support/postgres.ts'
@@ -12,7 +12,6 @@ import { addPerson, browser, cookieOf, invite, PASSWORD, post, signedIn } from '
 
 // Signing in by password and out, sessions of the browser, and what an attacker would try.
 
-const PLENTY = { cloud_pro: 1e6, cloud_team: 1e6, cloud_enterprise: 1e6 }
 /** All tries are in one minute. */
 const MINUTE = new Date('2026-11-15T12:00:00Z')
 const db = await testsDatabase()

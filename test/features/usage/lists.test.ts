@@ -1,8 +1,16 @@
 import { expect, test } from 'bun:test'
-import { createKey } from '../../../src/accounts/keys/queries.ts'
 import { updateOrganization } from '../../../src/features/organization/queries.ts'
 import { csvLines, csvNames } from '../../../src/http/responses/csv.ts'
-import { client, got, jsonPost, newOrg, type Org, repeatingClient, testApp } from '../../support/api.ts'
+import {
+  client,
+  got,
+  jsonPost,
+  newKey,
+  newOrg,
+  type Org,
+  repeatingClient,
+  testApp,
+} from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 import { memberRecord } from '../../support/records.ts'
 import { makeRecords, type Session } from './by-hand.ts'
@@ -252,10 +260,7 @@ test('CSV and JSON of one URL are told apart, from memory too', async () => {
 })
 
 test('hidden members: no id and no address for keys without team:read', async () => {
-  const { key } = await createKey(database.sql, owner.orgId, {
-    name: 'narrow',
-    scopes: ['sessions:read', 'cost:read', 'audit:read'],
-  })
+  const key = await newKey(database.sql, owner.orgId, ['sessions:read', 'cost:read', 'audit:read'])
   const ofAda = all.find(({ user_id }) => user_id === 'user_ada')
   const detail = `/v1/sessions/${ofAda?.id}`
   const refused = [

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { USAGE_TABLES } from '../../../src/features/usage/check.ts'
-import { client, jsonInit, newOrg, testApp } from '../../support/api.ts'
+import { client, jsonInit, newOrg, PLENTY, testApp } from '../../support/api.ts'
 import { findDifferences, plainDatabase, testsDatabase } from '../../support/postgres.ts'
 import { memberRecord } from '../../support/records.ts'
 import { citusUrls } from '../../support/scaling/citus.ts'
@@ -8,7 +8,6 @@ import { citusUrls } from '../../support/scaling/citus.ts'
 // Parts of sessions belong to pull requests: after each of many changes in any order, the stored parts are what the
 // rules give for all that is stored.
 
-const PLENTY = { cloud_pro: 1e6, cloud_team: 1e6, cloud_enterprise: 1e6 }
 const database = await testsDatabase()
 
 const app = testApp(database.sql, { config: { rateLimits: PLENTY } })

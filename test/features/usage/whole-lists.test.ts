@@ -4,7 +4,7 @@ import { createLog } from '../../../src/base/log.ts'
 import { listen } from '../../../src/http/listen.ts'
 import { fields } from '../../../src/http/responses/csv.ts'
 import { createWholeLists } from '../../../src/http/whole-list.ts'
-import { bodyOf, client, got, jsonPost, limitOf, newOrg, testApp } from '../../support/api.ts'
+import { bodyOf, client, got, jsonPost, limitOf, newKey, newOrg, testApp } from '../../support/api.ts'
 import { atEnd } from '../../support/at-end.ts'
 import { silent, testsDatabase } from '../../support/postgres.ts'
 import { makeRecords } from './by-hand.ts'
@@ -130,7 +130,7 @@ test('it needs text/csv, no page, and a list that has CSV; it counts as one requ
 
 test('who sees only their own figures gets their own rows', async () => {
   const { orgId } = await newOrg(db.sql)
-  const { key } = await createKey(db.sql, orgId, { name: 'all', scopes: ['write', 'read'] })
+  const key = await newKey(db.sql, orgId, ['write', 'read'])
   const member = (name: string) => ({
     ...{ type: 'member', email: `${name}@example.com`, display_name: name, role: 'developer' },
     joined_at: '2026-01-01T00:00:00Z',

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { createKey, revokeKey, rotateKey } from '../../../src/accounts/keys/queries.ts'
-import { bodyOf, client, jsonPost, newOrg, testApp } from '../../support/api.ts'
+import { bodyOf, client, jsonPost, newKey, newOrg, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 import { memberRecord } from '../../support/records.ts'
 
@@ -104,6 +104,6 @@ test('an admin sees version, backup and disk of a server that has one organizati
     backup_failed_at: null,
     disk: answered.disk,
   } as never)
-  const { key } = await createKey(database.sql, admin.orgId, { name: 'reader', scopes: ['read'] })
+  const key = await newKey(database.sql, admin.orgId, ['read'])
   expect((await client(testApp(database.sql), key)('/v1/server')).status).toBe(403)
 })

@@ -1,7 +1,7 @@
 import { checkRollups } from '../../../src/server/doctor/checks.ts'
 import { exportLines } from '../../../src/server/sync/export.ts'
 import { type SendOptions, writeRecords } from '../../../src/server/sync/write.ts'
-import { bodyOf, client, newOrg, testApp } from '../../support/api.ts'
+import { bodyOf, client, newOrg, noPrices, testApp } from '../../support/api.ts'
 import type { TestDatabase } from '../../support/postgres.ts'
 import { sessionRecord } from '../../support/records.ts'
 import { asOrganization } from '../../support/rls.ts'
@@ -17,7 +17,7 @@ export async function account({ sql }: TestDatabase, scopes = ['read', 'write', 
     sql,
     now: () => NOW,
     storeContent: true,
-    pricer: async () => ({ cost: () => undefined, divided: () => undefined }),
+    pricer: noPrices,
   }
   const { orgId } = made
   return {

@@ -3,7 +3,7 @@ import { createKey, listKeys } from '../../../src/accounts/keys/queries.ts'
 import { saveAccount } from '../../../src/accounts/people/account-queries.ts'
 import { createLog } from '../../../src/base/log.ts'
 import { erasePerson } from '../../../src/server/erasure/person.ts'
-import { client, testApp } from '../../support/api.ts'
+import { client, newKey, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 import { commitRecord, memberRecord, pullRecord } from '../../support/records.ts'
 import { account, dump, finding, NOW, session } from './account.ts'
@@ -262,11 +262,7 @@ describe('member erase', () => {
         }),
       ]),
     ])
-    const { key } = await createKey(database.sql, a.orgId, {
-      name: 'x',
-      scopes: ['write'],
-      member: aliases[0],
-    })
+    const key = await newKey(database.sql, a.orgId, ['write'], aliases[0])
     const [domain] = (await a.get('/v1/team/expertise')).domains as object[]
 
     const erased = await erasePerson(database.sql, a.orgId, ACTOR, `${aliases[1]}`)

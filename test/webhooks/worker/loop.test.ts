@@ -113,22 +113,6 @@ test('delivers what waits, signed, each once, and wakes at a notification', asyn
   )
 })
 
-test('retries by the schedule until the last failure', async () => {
-  const { url, received } = await receiver(500)
-  const orgId = await organization()
-  await addDeliveries(database.sql, orgId, await endpointTo(orgId, url), 3)
-  deliver()
-  await eventually(
-    () => statuses(orgId),
-    (counts) => counts.failed === 3,
-  )
-  const attempts = Map.groupBy(received, ({ headers }) => headers['x-service-delivery'])
-  for (const of of attempts.values()) {
-    expect(of.map(({ headers }) => headers['x-service-attempt'])).toEqual(['1', '2', '3', '4'])
-    expect(new Set(of.map(({ body }) => body)).size).toBe(1)
-  }
-})
-
 test.each([
   ['an hour fast', 3_600_000],
   ['an hour slow', -3_600_000],
@@ -180,22 +164,6 @@ test('a receiver that hangs has no more than its limit in flight, and delays no 
     (count) => count === 100,
   )
   expect(dead.mostOpen()).toBe(4)
-})
-
-test('two that deliver from one database never send the same attempt', async () => {
-  const { url, received, mostOpen } = await receiver((_request, response) => {
-    setTimeout(() => response.writeHead(204).end(), 5)
-  })
-  const orgId = await organization()
-  const ids = await addDeliveries(database.sql, orgId, await endpointTo(orgId, url), 300)
-  deliver()
-  deliver()
-  await eventually(
-    () => statuses(orgId),
-    (counts) => counts.success === 300,
-  )
-  expect(received.map(({ headers }) => headers['x-service-delivery'] ?? '').sort()).toEqual(ids)
-  expect(mostOpen()).toBeLessThanOrEqual(4)
 })
 
 test('a drain finishes what is in flight and leaves the rest', async () => {
