@@ -9,7 +9,7 @@ import { createKey, revokeKey } from '../../src/accounts/keys/queries.ts'
 import { addDays, daysBetween } from '../../src/base/dates.ts'
 import { createLog } from '../../src/base/log.ts'
 import { openDatabase } from '../../src/database/open.ts'
-import { listSessions } from '../../src/features/sessions/queries.ts'
+import { sessionList } from '../../src/features/sessions/queries.ts'
 import { type BenchOrg, withBenchData } from '../support/data.ts'
 import { startProgram } from '../support/program.ts'
 import { median, print, printColumns } from '../support/table.ts'
@@ -139,7 +139,7 @@ async function statementOf(own: BenchOrg): Promise<string> {
       })
     },
   })
-  await listSessions(sql, own.id, { page: 1, per_page: 50, sort: 'created_at', order: 'desc' })
+  await sessionList.list.page(sql, own.id, { page: 1, per_page: 50, sort: 'created_at', order: 'desc' })
   await sql.end()
   return text
 }

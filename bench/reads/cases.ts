@@ -1,7 +1,7 @@
 import { getCost, getCostTrend } from '../../src/features/cost/queries.ts'
 import { getQuality, getQualityTrend } from '../../src/features/quality/queries.ts'
 import type { SessionListQuery } from '../../src/features/sessions/model.ts'
-import { getSession, listSessions } from '../../src/features/sessions/queries.ts'
+import { getSession, sessionList } from '../../src/features/sessions/queries.ts'
 import type { BenchOrg } from '../support/data.ts'
 import { type Case, LAST_PAGE_LIMIT, LIMIT, queryString } from './case.ts'
 import { ORGANIZATION_CASES } from './organization-cases.ts'
@@ -17,7 +17,7 @@ function listCase(name: string, limit: number | null, options: (org: BenchOrg) =
     limit,
     path: (org) => `/v1/sessions${queryString(options(org))}`,
     query: (sql, org) =>
-      listSessions(sql, org.id, {
+      sessionList.list.page(sql, org.id, {
         page: 1,
         per_page: 50,
         sort: 'created_at',

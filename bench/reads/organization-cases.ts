@@ -1,12 +1,12 @@
 import type { AuditListQuery } from '../../src/features/audit/model.ts'
-import { listEntries } from '../../src/features/audit/queries.ts'
+import { entryList } from '../../src/features/audit/queries.ts'
 import { getReport } from '../../src/features/audit/report-queries.ts'
 import { BADGE_KINDS } from '../../src/features/badges/model.ts'
 import { findBadge } from '../../src/features/badges/queries.ts'
 import { getExpertise } from '../../src/features/members/expertise-queries.ts'
 import { getTeam } from '../../src/features/members/team-queries.ts'
 import type { RiskListQuery } from '../../src/features/risk/model.ts'
-import { listRisks } from '../../src/features/risk/queries.ts'
+import { riskList } from '../../src/features/risk/queries.ts'
 import { getHeatmap } from '../../src/features/security/heatmap-queries.ts'
 import type { HeatmapQuery } from '../../src/features/security/model.ts'
 import { getSecurity } from '../../src/features/security/queries.ts'
@@ -36,14 +36,14 @@ const auditCase = (name: string, limit: number, options: Options<AuditListQuery>
   name,
   limit,
   path: (org) => `/v1/audit${queryString(options(org))}`,
-  query: (sql, org) => listEntries(sql, org.id, { page: 1, per_page: 50, ...options(org) }),
+  query: (sql, org) => entryList.list.page(sql, org.id, { page: 1, per_page: 50, ...options(org) }),
 })
 
 const riskCase = (name: string, limit: number | null, options: Options<RiskListQuery>): Case => ({
   name,
   limit,
   path: (org) => `/v1/risk${queryString(options(org))}`,
-  query: (sql, org) => listRisks(sql, org.id, { page: 1, per_page: 50, ...options(org) }),
+  query: (sql, org) => riskList.list.page(sql, org.id, { page: 1, per_page: 50, ...options(org) }),
 })
 
 const SECURITY: readonly Case[] = [

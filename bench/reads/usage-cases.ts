@@ -1,7 +1,7 @@
 import { BREAKDOWN_KEYS, type BreakdownQuery } from '../../src/features/cost/breakdown-model.ts'
-import { getBreakdown } from '../../src/features/cost/breakdown-queries.ts'
+import { breakdownList } from '../../src/features/cost/breakdown-queries.ts'
 import { getRisk } from '../../src/features/risk/session-queries.ts'
-import { listNames, type Named } from '../../src/features/sessions/name-queries.ts'
+import { nameList } from '../../src/features/sessions/name-queries.ts'
 import type { BenchOrg } from '../support/data.ts'
 import { type Case, LIMIT, queryString } from './case.ts'
 
@@ -16,12 +16,13 @@ function breakdownCase(name: string, limit: number | null, options: (org: BenchO
     limit,
     path: (org) => `/v1/cost/breakdown${queryString(options(org))}`,
     query: (sql, org) =>
-      getBreakdown(
-        sql,
-        org.id,
-        { sort: 'cost', order: 'desc', page: 1, per_page: 50, ...options(org) },
-        null,
-      ),
+      breakdownList.list.page(sql, org.id, {
+        sort: 'cost',
+        order: 'desc',
+        page: 1,
+        per_page: 50,
+        ...options(org),
+      }),
   }
 }
 
@@ -45,11 +46,11 @@ const BREAKDOWNS: readonly Case[] = [
   })),
 ]
 
-const NAMES: readonly Case[] = (['project', 'model', 'agent'] satisfies Named[]).map((named) => ({
+const NAMES: readonly Case[] = (['project', 'model', 'agent'] as const).map((named) => ({
   name: `${named}s`,
   limit: LIMIT,
   path: () => `/v1/${named}s`,
-  query: (sql, org) => listNames(sql, org.id, named, { page: 1, per_page: 50 }),
+  query: (sql, org) => nameList(named).list.page(sql, org.id, { page: 1, per_page: 50 }),
 }))
 
 const PULL_REQUEST: Case = {

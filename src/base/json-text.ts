@@ -13,20 +13,3 @@ export class JsonText {
     readonly pagination?: PagePosition,
   ) {}
 }
-
-/** The row of a statement for a page: the number of all that match, and the JSON of its items, null for none. */
-export interface PageRow {
-  total: string
-  items: string | null
-}
-
-/** A page of a list: `items` is the text of its items, separated by commas; `total` counts those on all pages. */
-export const pageText = (
-  items: string | null,
-  { page, per_page }: { page: number; per_page: number },
-  total: string,
-): JsonText =>
-  new JsonText(
-    `{"data":[${items ?? ''}],"pagination":{"page":${page},"per_page":${per_page},"total":${total}}}`,
-    { page, per_page, total: Number(total) },
-  )

@@ -26,13 +26,14 @@ import {
   refuseUnlessGranted,
   securityOf,
 } from './declared.ts'
+import type { List } from './list-queries.ts'
 import { ALL, queryReader, readQuery } from './query.ts'
 import type { Change, EnqueueWrite, Gate } from './queues/gate.ts'
 import type { Read } from './queues/places.ts'
 import { csvSource, prefersCsv } from './responses/csv.ts'
 import { CachedResponse, type Computed, cacheKeyOf } from './responses/response.ts'
 import type { ResponseCache } from './responses/response-cache.ts'
-import { type CsvList, type Viewer, type WholeLists, wholeQuery } from './whole-list.ts'
+import { type Viewer, type WholeLists, wholeQuery } from './whole-list.ts'
 
 /** A request waits 45 s for its writing (http/queues/gate.ts), longer than its connection may be idle otherwise. */
 const WORK_TIMEOUT_S = 90
@@ -117,10 +118,10 @@ function hooksOf(route: Declared, { need, before }: Callers, deps: ApiDeps) {
   const { sql, gate, cache, wholeLists, checkResponses, server } = deps
   const reader = lean(sql)
   const { detail, params: pathSchema, query: querySchema, body: bodySchema } = route
-  const { csv, ignores = [], response = {} } = route
+  const { list, ignores = [], response = {} } = route
+  const hasCsv = list?.columns !== undefined
   if (detail?.operationId === undefined) throw new Error('a route declares no operationId')
   const { operationId } = detail
-  if (csv !== undefined && csv.query !== querySchema) throw new Error(`${operationId} has two queries`)
   const reads = route.reads ?? (need === undefined ? READS_WITHOUT_KEY : {})
   // `detail.responses` has those that are no JSON
   const responses = Object.entries(isSchema(response) ? { 200: response } : response)
@@ -128,7 +129,7 @@ function hooksOf(route: Declared, { need, before }: Callers, deps: ApiDeps) {
   /** The status of what handlers return, where the route declares one other than 200. */
   const success = status !== '200' && another === undefined ? status && Number(status) : undefined
   const valuesOf = queryReader(querySchema)
-  const isCached = csv !== undefined || route.cached !== undefined
+  const isCached = list !== undefined || route.cached !== undefined
 
   const allowed = (admitted: Admitted | undefined): Access | undefined => {
     if (need === undefined) return undefined
@@ -136,23 +137,16 @@ function hooksOf(route: Declared, { need, before }: Callers, deps: ApiDeps) {
     refuseUnlessGranted(access, need, route)
     return access
   }
-  const columnsFor = (query: unknown) =>
-    typeof csv?.columns === 'function' ? csv.columns(query) : (csv?.columns ?? {})
-
   /** Answers from memory, or by what the handler reads. */
   const cachedFor =
     ({ request, query, params, isWhole }: Valid, orgId: string, viewer: Viewer, inZone: Allowed['inZone']) =>
     (read: (sql: Sql, zone: string) => Promise<Computed>): Promise<CachedResponse | Response> =>
       inZone(async (zone) => {
-        if (isWhole && csv !== undefined) {
-          const loaded = await csv.load?.(sql, orgId, query)
-          const rows = (from: Sql) => csv.all(from, orgId, query, { ...viewer, zone }, loaded)
-          return await wholeLists.send(request, {
-            orgId,
-            columns: columnsFor(query),
-            itemOf: csv.itemOf,
-            rows,
-          })
+        const isCsv = hasCsv && prefersCsv(request.headers.get('accept'))
+        const columns = isCsv ? list?.columns?.(query as never) : undefined
+        if (isWhole && list !== undefined && columns !== undefined) {
+          const { statement } = await list.whole(sql, orgId, query, { ...viewer, zone })
+          return await wholeLists.send(request, { orgId, columns, itemOf: list.itemOf, statement })
         }
         const further = {
           ...(zone !== UTC && { zone }),
@@ -160,9 +154,8 @@ function hooksOf(route: Declared, { need, before }: Callers, deps: ApiDeps) {
         }
         const member = viewer.onlyMember?.id
         const more = { ...further, hidesMembers: viewer.hidesMembers || undefined, onlyMember: member }
-        const json = { key: cacheKeyOf(operationId, params, query, more), variesByAccept: csv !== undefined }
-        const isCsv = csv !== undefined && prefersCsv(request.headers.get('accept'))
-        const source = isCsv ? csvSource(json, columnsFor(query)) : json
+        const json = { key: cacheKeyOf(operationId, params, query, more), variesByAccept: hasCsv }
+        const source = columns === undefined ? json : csvSource(json, columns)
         return await cache.respond(orgId, source, () => read(reader, zone))
       })
 
@@ -200,7 +193,7 @@ function hooksOf(route: Declared, { need, before }: Callers, deps: ApiDeps) {
       if (params !== undefined) replaceBroken(params)
       if (isObject(body)) for (const name of ignores) Reflect.deleteProperty(body, name)
       const query = valuesOf(request.url)
-      const isWhole = csv !== undefined && query.per_page === ALL
+      const isWhole = hasCsv && query.per_page === ALL
       return { query: isWhole ? { ...query, ...wholeQuery(request) } : query, isWhole }
     },
 
@@ -212,8 +205,11 @@ function hooksOf(route: Declared, { need, before }: Callers, deps: ApiDeps) {
       const viewer = { onlyMember, hidesMembers: hidesMembersOf(access, route.members, query) }
       const byZone: Allowed['inZone'] = (work) => inZone(sql, access, work)
       const allowed: Allowed = { access, orgId, actor, ...viewer, viewer, inZone: byZone }
-      const step = { request, query, params, isWhole }
-      return isCached ? { ...allowed, cached: cachedFor(step, orgId, viewer, byZone) } : allowed
+      if (!isCached) return allowed
+      const cached = cachedFor({ request, query, params, isWhole }, orgId, viewer, byZone)
+      if (list === undefined) return { ...allowed, cached }
+      const page = () => cached((sql, zone) => list.page(sql, orgId, query, { ...viewer, zone }))
+      return { ...allowed, cached, page }
     },
   }
 }
@@ -230,8 +226,8 @@ export const createApi = (deps: ApiDeps) =>
      * figures may be seen, whether members are hidden, the time zone, and what the function returns. The handler reads in `cached`.
      */
     cached: (_further: true | ((zone: string) => Record<string, string>)) => giving<Cached>({}),
-    /** The 200 is a page of a list, also as CSV of the handler's `pageText`, or with `per_page=all` of all rows. Kept as `cached`. */
-    csv: (_list: CsvList) => giving<Cached<JsonText>>({}),
+    /** The 200 is the list's `page`, also as CSV where it has columns, then with `per_page=all` of all rows. Kept as `cached`. */
+    list: (_list: List) => giving<{ page: () => Promise<JsonText> }>({}),
     reads: (_options: BodyOptions) => ({}),
     /** Fields that the body may have, and which are not read. */
     ignores: (_fields: readonly string[]) => ({}),

@@ -7,7 +7,7 @@ import type { VisibleMember } from '../accounts/people/visibility-queries.ts'
 import { ApiError } from '../base/errors.ts'
 import { asciiLower } from '../base/text.ts'
 import type { BodyOptions } from './body.ts'
-import type { CsvList } from './whole-list.ts'
+import type { List } from './list-queries.ts'
 
 /**
  * Whether the responses name members. `true`: they do, and a caller whom the organization hides its members from gets
@@ -26,7 +26,7 @@ export interface Declared {
   detail?: { operationId?: string; summary?: string; description?: string; [more: string]: unknown }
   members?: Members
   cached?: true | ((zone: string) => Record<string, string>)
-  csv?: CsvList
+  list?: List
   reads?: BodyOptions
   ignores?: readonly string[]
   fails?: readonly number[]
@@ -79,11 +79,11 @@ export const fixedFields = (object: TObject, change: TObject): string[] =>
   Object.keys(object.properties).filter((name) => !(name in change.properties))
 
 /** Adds what a key needs to the description of a route. */
-export function describeNeed(need: Need, { detail = {}, csv, ignores }: Declared): string {
+export function describeNeed(need: Need, { detail = {}, list, ignores }: Declared): string {
   const meaning = detail.description ?? `${detail.summary}.`
   if (need === 'any key') return `${meaning}\n\nNeeds an API key, with any scopes.`
   const asCsv =
-    csv === undefined
+    list?.columns === undefined
       ? ''
       : ' With `Accept: text/csv` the page is sent as CSV, and with `per_page=all` the whole list.'
   const fixed = ignores === undefined ? '' : ' Fields of the object that cannot be changed are ignored.'

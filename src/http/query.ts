@@ -142,7 +142,7 @@ export const PageOf = <Item extends TSchema>(item: Item) =>
     { additionalProperties: false, ...(item.title !== undefined && { title: `${item.title}Page` }) },
   )
 
-/** A page of a list: `data` are its items, `total` those on all pages. A list with CSV needs `pageText`. */
+/** A page of a list: `data` are its items, `total` those on all pages. */
 export function page<Item>(
   data: Item[],
   query: { page: number; per_page: number },

@@ -1,7 +1,6 @@
 // Lists with `per_page=all`: all rows as CSV, from one snapshot, read as fast as the client takes them. Each holds a
 // connection until its end: lists have connections of their own, and a slow client has a limited time.
 
-import type { Static, TObject } from '@sinclair/typebox'
 import type { VisibleMember } from '../accounts/people/visibility-queries.ts'
 import type { Log } from '../base/log.ts'
 import { withTimeout } from '../base/timeout.ts'
@@ -27,23 +26,6 @@ export type Viewer = {
   hidesMembers: boolean
 }
 
-interface CsvParts<Query, Item, Loaded> {
-  columns: CsvColumns<Item> | ((query: Query) => CsvColumns<Item>)
-  /** The statement of all rows in the list's order: `item`, JSON text. */
-  all: (sql: Sql, orgId: string, query: Query, viewer: Viewer & { zone: string }, loaded: Loaded) => Fragment
-  /** Makes an item of that; else it is the item. */
-  itemOf?: (parsed: never) => Item
-  /** Reads first what a statement alone cannot give. */
-  load?: (sql: Sql, orgId: string, query: Query) => Promise<Loaded>
-}
-export type CsvList = CsvParts<unknown, unknown, unknown> & { query: TObject }
-
-/** The option `csv` of a route with this query: its parts have the same query, items, and what is loaded. */
-export const csvList = <Query extends TObject, Item, Loaded>(
-  query: Query,
-  parts: CsvParts<Static<Query>, Item, Loaded>,
-): CsvList => ({ query, ...(parts as CsvParts<unknown, unknown, unknown>) })
-
 /** The parameters of a page for `per_page=all`; an error for what does not go together with it. */
 export const wholeQuery = ({ headers, url }: Request): Record<string, unknown> => ({
   per_page: prefersCsv(headers.get('accept')) ? MAX_PER_PAGE : new Error(`${ALL} needs Accept: text/csv`),
@@ -54,10 +36,10 @@ export const wholeQuery = ({ headers, url }: Request): Record<string, unknown> =
 
 interface WholeList {
   orgId: string
-  columns: CsvColumns<unknown>
-  itemOf?: ((parsed: never) => unknown) | undefined
-  /** Makes the statement for this pool. */
-  rows: (sql: Sql) => Fragment
+  columns: CsvColumns<never>
+  itemOf: (parsed: never) => unknown
+  /** Selects each `item`. */
+  statement: Fragment
 }
 
 /** Sends whole lists over connections of a pool. */
@@ -68,7 +50,7 @@ export function createWholeLists({ sql, log }: { sql: Sql; log: Log }, graceMs =
   /** The response with all rows; 503 where too many are sent. A later error cuts the connection. */
   const send = async (
     request: Request,
-    { orgId, columns, rows, itemOf = (item) => item }: WholeList,
+    { orgId, columns, itemOf, statement }: WholeList,
   ): Promise<Response> => {
     const init = { headers: { ...CSV_HEADERS, 'cache-control': 'no-store', vary: 'Accept' } }
     if (request.method === 'HEAD') return new Response(null, init)
@@ -82,7 +64,7 @@ export function createWholeLists({ sql, log }: { sql: Sql; log: Log }, graceMs =
     const write = async (items: readonly { item: string }[]) => {
       text += csvLines(
         columns,
-        items.map(({ item }) => itemOf(JSON.parse(item) as never)),
+        items.map(({ item }) => itemOf(JSON.parse(item) as never) as never),
       )
       begun.resolve()
       const part = encoder.encode(text)
@@ -94,7 +76,7 @@ export function createWholeLists({ sql, log }: { sql: Sql; log: Log }, graceMs =
       if (!(await withTimeout(isTaken, limitMs, false))) throw new Error('the client took it too slowly')
       waitedMs += performance.now() - from
     }
-    readAll(sql, rows(sql), ROWS_AT_ONCE, write)
+    readAll(sql, statement, ROWS_AT_ONCE, write)
       .then(() => writer.close())
       .catch((error: unknown) => {
         begun.reject(error)

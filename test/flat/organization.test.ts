@@ -3,14 +3,14 @@ import { seedBudget, seedMembers } from '../../bench/support/members.ts'
 import { mostRead } from '../../bench/support/plans.ts'
 import { loadPricer } from '../../src/analysis/scoring/prices.ts'
 import type { Sql } from '../../src/database/client.ts'
-import { listEntries } from '../../src/features/audit/queries.ts'
+import { entryList } from '../../src/features/audit/queries.ts'
 import { getReport } from '../../src/features/audit/report-queries.ts'
 import { BADGE_KINDS } from '../../src/features/badges/model.ts'
 import { findBadge } from '../../src/features/badges/queries.ts'
 import { getExpertise } from '../../src/features/members/expertise-queries.ts'
 import { getTeam } from '../../src/features/members/team-queries.ts'
 import { updateOrganization } from '../../src/features/organization/queries.ts'
-import { listRisks } from '../../src/features/risk/queries.ts'
+import { riskList } from '../../src/features/risk/queries.ts'
 import { getRisk } from '../../src/features/risk/session-queries.ts'
 import { getHeatmap } from '../../src/features/security/heatmap-queries.ts'
 import { getSecurity } from '../../src/features/security/queries.ts'
@@ -81,11 +81,11 @@ const page = (options: object) => ({ page: 1, per_page: PAGE, ...options })
 const entries =
   (options: object): Ask =>
   (sql) =>
-    listEntries(sql, orgId, page(options))
+    entryList.list.page(sql, orgId, page(options))
 const risks =
   (options: object): Ask =>
   (sql) =>
-    listRisks(sql, orgId, page(options))
+    riskList.list.page(sql, orgId, page(options))
 const heatmap =
   (options: object): Ask =>
   (sql) =>

@@ -3,12 +3,12 @@ import { seedMembers } from '../../bench/support/members.ts'
 import { mostRead } from '../../bench/support/plans.ts'
 import { loadPricer } from '../../src/analysis/scoring/prices.ts'
 import { BREAKDOWN_KEYS, type BreakdownQuery } from '../../src/features/cost/breakdown-model.ts'
-import { getBreakdown } from '../../src/features/cost/breakdown-queries.ts'
+import { breakdownList } from '../../src/features/cost/breakdown-queries.ts'
 import { getCost, getCostTrend } from '../../src/features/cost/queries.ts'
 import { getQuality, getQualityTrend } from '../../src/features/quality/queries.ts'
 import type { SessionListQuery } from '../../src/features/sessions/model.ts'
-import { listNames } from '../../src/features/sessions/name-queries.ts'
-import { getSession, listSessions } from '../../src/features/sessions/queries.ts'
+import { nameList } from '../../src/features/sessions/name-queries.ts'
+import { getSession, sessionList } from '../../src/features/sessions/queries.ts'
 import { seed } from '../../src/server/seed/seed.ts'
 import { writeRecords } from '../../src/server/sync/write.ts'
 import { newOrg } from '../support/api.ts'
@@ -42,7 +42,7 @@ const [row] = await sql<{ fullest: number }[]>`
 const fullestDay = row?.fullest ?? 0
 
 const listed = (options: Partial<SessionListQuery>) => () =>
-  listSessions(database.sql, orgId, {
+  sessionList.list.page(database.sql, orgId, {
     page: 1,
     per_page: PAGE,
     sort: 'created_at',
@@ -162,7 +162,9 @@ describe('sorted by a value, reads its page, and in the index alone what is near
 })
 
 const breakdown = (keys: Pick<BreakdownQuery, 'by'> & Partial<BreakdownQuery>) => () =>
-  getBreakdown(database.sql, orgId, { sort: 'cost', order: 'desc', page: 1, per_page: PAGE, ...keys }, null)
+  breakdownList.list.page(database.sql, orgId, {
+    ...{ sort: 'cost', order: 'desc', page: 1, per_page: PAGE, ...keys },
+  } as const)
 
 describe('reads no session', () => {
   const aggregates: [string, () => Promise<unknown>][] = [
@@ -189,7 +191,9 @@ describe('reads no session', () => {
 })
 
 test.each(['project', 'model', 'agent'] as const)('names of each %s: its newest sessions', async (named) => {
-  const reads = await mostOf(() => listNames(database.sql, orgId, named, { page: 1, per_page: PAGE }))
+  const reads = await mostOf(() =>
+    nameList(named).list.page(database.sql, orgId, { page: 1, per_page: PAGE }),
+  )
   // usage of later days, of sessions that began before the newest one, is skipped
   expect(reads.rows + reads.indexOnly).toBeLessThanOrEqual(12)
 })
@@ -242,12 +246,9 @@ test('a breakdown by branch reads the branches of its page, however many there a
   const { rows } = await mostRead(
     database.sql,
     () =>
-      getBreakdown(
-        database.sql,
-        other,
-        { by: 'branch', sort: 'cost', order: 'desc', page: 1, per_page: PAGE },
-        null,
-      ),
+      breakdownList.list.page(database.sql, other, {
+        ...{ by: 'branch', sort: 'cost', order: 'desc', page: 1, per_page: PAGE },
+      }),
     new Set(['branch_rollups']),
   )
   // all are counted, by the table or an index, and none is read to sort them

@@ -98,12 +98,12 @@ describe('a read', () => {
     test(`${pattern}, with each parameter, asked for first by who may see members`, async () => {
       const { owner, narrow, boundId } = hiding
       // a response that is kept is asked for until it is answered from memory
-      const isKept = hooks.cached !== undefined || hooks.csv !== undefined
+      const isKept = hooks.cached !== undefined || hooks.list !== undefined
       const clientOf = isKept ? repeatingClient : client
       const [asOwner, asNarrow] = [clientOf(app, owner.key), clientOf(app, narrow.key)]
       let isNamed = false
       for (const path of pathsOf(route, NAMES, boundId))
-        for (const accept of hooks.csv === undefined ? ['*/*'] : ['*/*', 'text/csv']) {
+        for (const accept of hooks.list?.columns === undefined ? ['*/*'] : ['*/*', 'text/csv']) {
           const ask = async (as: typeof asOwner) => await shown(await as(path, { headers: { accept } }))
           const full = await ask(asOwner)
           expect([path, full.status]).toEqual([path, 200])

@@ -12,7 +12,7 @@ import { ALERTS } from '../alerts/rules.ts'
 import type { UsedBudget } from '../budgets/model.ts'
 import { findExceeded, findMyBudgets } from '../budgets/queries.ts'
 import type { Breakdown } from '../cost/breakdown-model.ts'
-import { getBreakdown } from '../cost/breakdown-queries.ts'
+import { breakdownList } from '../cost/breakdown-queries.ts'
 import { listSilent } from '../members/machine-queries.ts'
 import { findMySeats } from '../seats/plan-queries.ts'
 import { findCritical } from '../security/finding-queries.ts'
@@ -28,7 +28,7 @@ const UNPRICED_DAYS = 30
 async function listUnpriced(sql: Sql, orgId: string, onlyMember: VisibleMember | null, to: string) {
   const query = { by: 'model', sort: 'unpriced_tokens', order: 'desc', page: 1, per_page: 20 } as const
   const days = { date_from: addDays(to, -UNPRICED_DAYS), date_to: to }
-  const { text } = await getBreakdown(sql, orgId, { ...query, ...days }, onlyMember)
+  const { text } = await breakdownList.list.page(sql, orgId, { ...query, ...days }, { onlyMember })
   const { data } = JSON.parse(text) as Breakdown
   return data.flatMap(({ key, unpriced_tokens: tokens }) => (tokens > 0 ? [{ model: key, tokens }] : []))
 }

@@ -1,15 +1,13 @@
 import { TIME_PATTERN_US } from '../../base/dates.ts'
-import { type JsonText, type PageRow, pageText } from '../../base/json-text.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
-import type { AuditListQuery } from './model.ts'
+import { listOf } from '../../http/list-queries.ts'
+import { csvColumns } from '../../http/responses/csv.ts'
+import { AuditEntry, AuditListQuery, AuditPage } from './model.ts'
 
-/** An entry `e` as JSON text; the details as they are stored. */
-const ENTRY_ITEM = `'{"id":' || to_json(e.id) || ',"action":' || to_json(e.action) || ',"user_id":' || to_json(e.user_id)
-  || ',"details":' || e.details || ',"ip_address":' || to_json(e.ip_address)
-  || ',"created_at":"' || to_char(e.created_at at time zone 'UTC', '${TIME_PATTERN_US}') || '"}'`
-
-const itemsOf = (sql: ISql) =>
-  sql`string_agg(${sql.unsafe(ENTRY_ITEM)}, ',' order by e.created_at desc) as items`
+/** An entry `r` as JSON text; the details as they are stored. */
+const ENTRY_ITEM = `'{"id":' || to_json(r.id) || ',"action":' || to_json(r.action) || ',"user_id":' || to_json(r.user_id)
+  || ',"details":' || r.details || ',"ip_address":' || to_json(r.ip_address)
+  || ',"created_at":"' || to_char(r.created_at at time zone 'UTC', '${TIME_PATTERN_US}') || '"}'`
 
 /** `webhook.*`: the range of all actions that start with `webhook.`; `/` is the character after `.`. */
 function prefixOf(action: string): { from: string; before: string } | undefined {
@@ -97,25 +95,26 @@ function newest(sql: ISql, orgId: string, query: AuditListQuery, { columns, befo
     offset ${offset}`
 }
 
-/** A page of the matching entries, newest first, and the number of all matching ones, from one snapshot. */
-export async function listEntries(sql: ISql, orgId: string, query: AuditListQuery): Promise<JsonText> {
-  const [row] = query.page === 1 ? await firstPage(sql, orgId, query) : await laterPage(sql, orgId, query)
-  return pageText(row?.items ?? null, query, row?.total ?? '0')
-}
-
-/** All entries that match, newest first: `item`, as JSON. */
-export const allEntries = (sql: ISql, orgId: string, query: AuditListQuery): Fragment => sql`
-  select ${sql.unsafe(ENTRY_ITEM)} as item
-  from (
-    select ${sql.unsafe(ENTRY_COLUMNS)}
-    from audit_log l
-    where l.org_id = ${orgId}
-      ${query.action === undefined ? sql`` : sql`and ${matchingAction(sql, sql`l.action`, query.action)}`}
-      ${query.user_id === undefined ? sql`` : sql`and l.user_id = ${query.user_id}`}
-      ${query.date_from === undefined ? sql`` : sql`and l.created_at >= ${query.date_from}::date::timestamp at time zone 'UTC'`}
-      ${beforeEnd(sql, query)}
-  ) e
-  order by e.created_at desc`
+/** The entries, newest first. */
+export const entryList = listOf({
+  query: AuditListQuery,
+  page: AuditPage,
+  columns: csvColumns(AuditEntry),
+  parts: (sql, orgId, query) => ({
+    rows: sql`
+      select ${sql.unsafe(ENTRY_COLUMNS)}
+      from audit_log l
+      where l.org_id = ${orgId}
+        ${query.action === undefined ? sql`` : sql`and ${matchingAction(sql, sql`l.action`, query.action)}`}
+        ${query.user_id === undefined ? sql`` : sql`and l.user_id = ${query.user_id}`}
+        ${query.date_from === undefined ? sql`` : sql`and l.created_at >= ${query.date_from}::date::timestamp at time zone 'UTC'`}
+        ${beforeEnd(sql, query)}`,
+    order: sql`r.created_at desc`,
+    item: sql.unsafe(ENTRY_ITEM),
+    total: matchingTotal(sql, orgId, query),
+    page: query.page === 1 ? firstPage(sql, orgId, query) : laterPage(sql, orgId, query),
+  }),
+})
 
 const beforeEnd = (sql: ISql, { date_to }: AuditListQuery) =>
   date_to === undefined ? sql`` : sql`and l.created_at < (${date_to}::date + 1)::timestamp at time zone 'UTC'`
@@ -125,9 +124,7 @@ const limitOf = (sql: ISql, { per_page }: AuditListQuery) => sql`${per_page}::bi
 function firstPage(sql: ISql, orgId: string, query: AuditListQuery) {
   const before = beforeEnd(sql, query)
   const page = { columns: ENTRY_COLUMNS, before, limit: limitOf(sql, query), offset: sql`0` }
-  return sql<PageRow[]>`
-    select (${matchingTotal(sql, orgId, query)}) as total, ${itemsOf(sql)}
-    from (${newest(sql, orgId, query, page)}) e`
+  return newest(sql, orgId, query, page)
 }
 
 /** The rollups have the day on which the page starts: it skips the entries of one day at most, in the index alone. */
@@ -149,8 +146,9 @@ function laterPage(sql: ISql, orgId: string, query: AuditListQuery) {
   const days = isOneAction
     ? sql`select r.bucket, r.entries ${matchingDays(sql, orgId, query)}`
     : sql`select r.bucket, sum(r.entries) as entries ${matchingDays(sql, orgId, query)} group by r.bucket`
-  return sql<PageRow[]>`
-    with start as (
+  return sql`
+    select p.*
+    from (
       -- read from the newest day on, up to that of the page
       select d.bucket, (${offset}::bigint - (d.through - d.entries))::bigint as skip
       from (
@@ -160,12 +158,7 @@ function laterPage(sql: ISql, orgId: string, query: AuditListQuery) {
       where d.through > ${offset}::bigint
       order by d.bucket desc
       limit 1
-    )
-    select (${matchingTotal(sql, orgId, query)}) as total, ${itemsOf(sql)}
-    from (
-      select p.*
-      from start b
-      cross join lateral (${newest(sql, orgId, query, first)}) f
-      cross join lateral (${newest(sql, orgId, query, page)}) p
-    ) e`
+    ) b
+    cross join lateral (${newest(sql, orgId, query, first)}) f
+    cross join lateral (${newest(sql, orgId, query, page)}) p`
 }

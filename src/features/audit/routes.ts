@@ -2,11 +2,8 @@ import { Elysia } from 'elysia'
 import { isInstant, isTime, LAST_MICROS, microsOf, timestampOf } from '../../base/dates.ts'
 import { fieldError } from '../../base/errors.ts'
 import type { RouteDeps } from '../../http/api.ts'
-import { sentAsText } from '../../http/query.ts'
-import { csvColumns } from '../../http/responses/csv.ts'
-import { csvList } from '../../http/whole-list.ts'
-import { AuditEntry, AuditListQuery, AuditPage, AuditReport, AuditReportQuery } from './model.ts'
-import { allEntries, listEntries } from './queries.ts'
+import { AuditReport, AuditReportQuery } from './model.ts'
+import { entryList } from './queries.ts'
 import { getReport } from './report-queries.ts'
 
 /** The start of a page: entries strictly before or after `at`, which has six decimals. */
@@ -36,12 +33,10 @@ export function readCursor(cursor: string, direction: Position['direction']): Po
 export const auditRoutes = ({ read, now, api }: RouteDeps) =>
   new Elysia({ prefix: '/audit', tags: ['Audit'] })
     .use(api)
-    .get('', ({ cached, query, orgId }) => cached((sql) => listEntries(sql, orgId, query)), {
+    .get('', ({ page }) => page(), {
+      ...entryList,
       scope: 'audit:read',
-      query: AuditListQuery,
-      response: sentAsText(AuditPage),
       members: true,
-      csv: csvList(AuditListQuery, { columns: csvColumns(AuditEntry), all: allEntries }),
       detail: { operationId: 'listAuditEntries', summary: 'List the audit log, newest first' },
     })
     .get(

@@ -1,13 +1,21 @@
 import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
+import { checked } from '../../analysis/records/problems.ts'
 import { COST_KINDS, FACETS } from '../../analysis/usage/model.ts'
-import { JsonText } from '../../base/json-text.ts'
 import type { Fragment, Sql } from '../../database/client.ts'
+import { type ListParts, listOf } from '../../http/list-queries.ts'
 import { type CsvColumns, fields } from '../../http/responses/csv.ts'
 import type { UsageFilters } from '../usage/filters.ts'
 import { isFacet, MEASURES as SUMS, type SumKey } from '../usage/model.ts'
 import { isOfBranches } from '../usage/sources.ts'
 import { branchRows, comparedRange, keyOf, OTHERS, selected, teamTable } from '../usage/sums.ts'
-import { type BreakdownItem, type BreakdownQuery, groupColumns, isTime } from './breakdown-model.ts'
+import {
+  Breakdown,
+  type BreakdownItem,
+  BreakdownQuery,
+  breakdownProblems,
+  groupColumns,
+  isTime,
+} from './breakdown-model.ts'
 import { itemOf, READ, READ_WITH_PREVIOUS, type Row, sumsOf } from './breakdown-rows.ts'
 import { sumsBy } from './breakdown-sums.ts'
 import { changedMost } from './changed-most-queries.ts'
@@ -22,31 +30,31 @@ function breakdownKeyOf(sql: Sql, key: SumKey, who: 'all' | VisibleMember | 'oth
   return keyOf(sql, key)
 }
 
-/** The expressions that sums `g` are sorted by, but for their keys. */
+/** The expressions that sums `r` are sorted by, but for their keys. */
 const MEASURES = {
-  cost: 'g.micros',
-  tokens: 'g.input + g.output + g.cache_read + g.cache_creation',
-  sessions: 'g.sessions',
-  unpriced_tokens: 'g.unpriced_tokens',
-  change: 'abs(g.micros - g.previous_micros)',
+  cost: 'r.micros',
+  tokens: 'r.input + r.output + r.cache_read + r.cache_creation',
+  sessions: 'r.sessions',
+  unpriced_tokens: 'r.unpriced_tokens',
+  change: 'abs(r.micros - r.previous_micros)',
 }
 
-/** The order of sums `g`; ties are broken by the keys, those without one last. */
+/** The order of sums `r`; ties are broken by the keys, those without one last. */
 function orderOf(sql: Sql, { sort, order }: BreakdownQuery): Fragment {
   const direction = order === 'asc' ? sql`asc` : sql`desc`
   const keys = (towards: Fragment) =>
-    sql`g.key collate "C" ${towards} nulls last, g.and_key collate "C" ${towards} nulls last`
+    sql`r.key collate "C" ${towards} nulls last, r.and_key collate "C" ${towards} nulls last`
   if (sort === 'key') return keys(direction)
   return sql`${sql.unsafe(MEASURES[sort])} ${direction}, ${keys(sql`asc`)}`
 }
 
 /** The text that `sumsOf` reads. */
 const joined = (columns: readonly string[]) =>
-  `concat_ws(',', ${columns.map((name) => `g.${name}`).join(', ')})`
+  `concat_ws(',', ${columns.map((name) => `r.${name}`).join(', ')})`
 const TEXT = joined(READ)
 const TEXT_WITH_PREVIOUS = joined(READ_WITH_PREVIOUS)
-const KEY = `coalesce(to_json(g.key)::text, 'null')`
-const KEYS = `${KEY}, ',', coalesce(to_json(g.and_key)::text, 'null')`
+const KEY = `coalesce(to_json(r.key)::text, 'null')`
+const KEYS = `${KEY}, ',', coalesce(to_json(r.and_key)::text, 'null')`
 
 /** Columns of the range before, from `p`, which has no row for a key that is new. */
 const PREVIOUS_COLUMNS = `, coalesce(p.micros, 0) as previous_micros, coalesce(p.sessions, 0) as previous_sessions`
@@ -68,8 +76,13 @@ const GONE = `
       and coalesce(s.and_key, '') = coalesce(e.and_key, '')
   )`
 
-/** The parts of a statement for sums by key, and for their total. */
-function breakdownOf(sql: Sql, orgId: string, given: BreakdownQuery, onlyMember: VisibleMember | null) {
+/** The parts of the statement for sums by key; `more` is that for the total. */
+function breakdownOf(
+  sql: Sql,
+  orgId: string,
+  given: BreakdownQuery,
+  onlyMember: VisibleMember | null,
+): ListParts<BreakdownItem> {
   const isPrivate = PRIVATE.some((key) => given[key as keyof BreakdownQuery] !== undefined)
   const query = onlyMember !== null && isPrivate ? { ...given, member: onlyMember.id } : given
   const { by, and_by, top, compare, sort } = query
@@ -172,8 +185,7 @@ function breakdownOf(sql: Sql, orgId: string, given: BreakdownQuery, onlyMember:
       from ${isByBranch ? sql`whole` : sql`sums`} g
     )`
   const textWith = (hasPrevious: boolean) => (hasPrevious ? TEXT_WITH_PREVIOUS : TEXT)
-  /** A row `g` of `rows`. */
-  const item = sql.unsafe(
+  const item: Fragment = sql.unsafe(
     `concat('["', ${textWith(itemsHavePrevious)}, '",', ${and_by === undefined ? KEY : KEYS}, ']')`,
   )
   const rows = sql`
@@ -200,56 +212,13 @@ function breakdownOf(sql: Sql, orgId: string, given: BreakdownQuery, onlyMember:
                 from total t
                 cross join (select sum(e.micros) as micros, sum(e.all_sessions) as sessions from earlier e) p
               )`
-        } g`
-  return { tables, item, rows, total, listed, order: orderOf(sql, query) }
-}
-
-/** Sums by key as in `getBreakdown`, all of them in the list's order: `item`, as JSON. */
-export function allBreakdown(
-  sql: Sql,
-  orgId: string,
-  query: BreakdownQuery,
-  { onlyMember }: { onlyMember: VisibleMember | null },
-): Fragment {
-  const { tables, item, rows, order } = breakdownOf(sql, orgId, query, onlyMember)
-  return sql`${tables} select ${item} as item from (${rows}) g order by ${order}`
-}
-
-/**
- * Sums the usage of the sessions that match, by one key or by pairs of two, with the total, as of one instant. A
- * member's sessions are together whether they were sent with the id or an address. With `onlyMember` the sessions of others are one
- * key in place of each that tells what they do, and are left out where a filter does.
- */
-export async function getBreakdown(
-  sql: Sql,
-  orgId: string,
-  query: BreakdownQuery,
-  onlyMember: VisibleMember | null,
-): Promise<JsonText> {
-  const { page, per_page } = query
-  const { tables, item, rows, total, listed, order } = breakdownOf(sql, orgId, query, onlyMember)
-  const [row] = await sql<[{ groups: string; total: string; items: string | null }]>`
-    ${tables}
-    select
-      (select count(*) from ${listed} g) as groups,
-      (${total}) as total,
-      (
-        select string_agg(${item}, ',' order by ${order})
-        from (
-          select *
-          from (${rows}) g
-          order by ${order}
-          limit ${per_page}
-          offset ${(page - 1) * per_page}
-        ) g
-      ) as items`
-  const pagination = { page, per_page, total: Number(row.groups) }
-  const data = (JSON.parse(`[${row.items ?? ''}]`) as Row[]).map(itemOf)
-  return new JsonText(JSON.stringify({ data, pagination, total: sumsOf(row.total) }), pagination)
+        } r`
+  const count = sql`select count(*) from ${listed} g`
+  return { tables, item, rows, total: count, more: total, order: orderOf(sql, query) }
 }
 
 /** The columns of the breakdown as CSV. */
-export const breakdownColumns = ({ and_by, compare }: BreakdownQuery): CsvColumns<BreakdownItem> => ({
+const breakdownColumns = ({ and_by, compare }: BreakdownQuery): CsvColumns<BreakdownItem> => ({
   ...fields<BreakdownItem>(
     'key',
     ...(and_by === undefined ? [] : (['and_key'] as const)),
@@ -270,4 +239,21 @@ export const breakdownColumns = ({ and_by, compare }: BreakdownQuery): CsvColumn
         previous_cost: ({ previous }: BreakdownItem) => previous?.cost,
         previous_sessions: ({ previous }: BreakdownItem) => previous?.sessions,
       }),
+})
+
+/**
+ * The usage of the sessions that match, summed by one key or by pairs of two, with the total, as of one instant. A
+ * member's sessions are together whether they were sent with the id or an address. With `onlyMember` the sessions of others are one
+ * key in place of each that tells what they do, and are left out where a filter does.
+ */
+export const breakdownList = listOf({
+  query: checked(BreakdownQuery, breakdownProblems),
+  page: Breakdown,
+  columns: breakdownColumns,
+  parts: (sql, orgId, query, { onlyMember }) => breakdownOf(sql, orgId, query, onlyMember),
+  itemOf,
+  text: ({ items, more }, pagination) => {
+    const data = (JSON.parse(`[${items}]`) as Row[]).map(itemOf)
+    return JSON.stringify({ data, pagination, total: sumsOf(more) })
+  },
 })

@@ -4,17 +4,14 @@ import { loadGuesses } from '../../analysis/scoring/price-guess.ts'
 import { dayOf } from '../../base/dates.ts'
 import type { ReadDeps } from '../../http/api.ts'
 import { sentAsText } from '../../http/query.ts'
-import { csvList } from '../../http/whole-list.ts'
 import { compareProblems } from '../usage/model.ts'
-import { Breakdown, BreakdownQuery, breakdownProblems } from './breakdown-model.ts'
-import { allBreakdown, breakdownColumns, getBreakdown } from './breakdown-queries.ts'
-import { itemOf } from './breakdown-rows.ts'
+import type { BreakdownQuery } from './breakdown-model.ts'
+import { breakdownList } from './breakdown-queries.ts'
 import { FirstDays, FirstDaysQuery } from './first-days-model.ts'
 import { listFirstDays } from './first-days-queries.ts'
 import { CostQuery, CostSummary, CostTrend, CostTrendQuery, PriceGuess, PriceGuessQuery } from './model.ts'
 import { getCost, getCostTrend } from './queries.ts'
 
-const CHECKED_BREAKDOWN = checked(BreakdownQuery, breakdownProblems)
 const BY_CALLS =
   'Cost, tokens and turns stand on the day of the call, in the organization’s time zone; a session counts on the day on which ' +
   'it began.'
@@ -49,25 +46,19 @@ export const costRoutes = ({ now, api }: ReadDeps) =>
         },
       },
     )
-    .get(
-      '/breakdown',
-      ({ cached, query, orgId, onlyMember }) => cached((sql) => getBreakdown(sql, orgId, query, onlyMember)),
-      {
-        scope: 'cost:read',
-        query: CHECKED_BREAKDOWN,
-        response: sentAsText(Breakdown),
-        members: ({ by, and_by, member }: BreakdownQuery) =>
-          by === 'member' || and_by === 'member' || member !== undefined,
-        csv: csvList(CHECKED_BREAKDOWN, { columns: breakdownColumns, all: allBreakdown, itemOf }),
-        detail: {
-          operationId: 'getCostBreakdown',
-          summary: 'Cost and tokens by project, member, team, model, agent, branch or time',
-          description:
-            'Sums of the sessions that match, by one key or by pairs of two. What a session of several models used is ' +
-            `divided among them; the session counts once under each. ${BY_CALLS}`,
-        },
+    .get('/breakdown', ({ page }) => page(), {
+      ...breakdownList,
+      scope: 'cost:read',
+      members: ({ by, and_by, member }: BreakdownQuery) =>
+        by === 'member' || and_by === 'member' || member !== undefined,
+      detail: {
+        operationId: 'getCostBreakdown',
+        summary: 'Cost and tokens by project, member, team, model, agent, branch or time',
+        description:
+          'Sums of the sessions that match, by one key or by pairs of two. What a session of several models used is ' +
+          `divided among them; the session counts once under each. ${BY_CALLS}`,
       },
-    )
+    })
     .get(
       '/price-guess',
       async ({ query }) =>

@@ -2,7 +2,7 @@ import type { Figures } from '../../analysis/effects/report.ts'
 import { findLastChanges, NOTHING_WRITTEN } from '../../analysis/records/changes.ts'
 import type { SyncRecord } from '../../analysis/records/records.ts'
 import { ApiError } from '../../base/errors.ts'
-import type { Fragment, ISql } from '../../database/client.ts'
+import type { ISql } from '../../database/client.ts'
 import type { Renaming } from '../../database/rollups.ts'
 import { deleteFrom } from '../../database/rows.ts'
 import type { EffectQuery } from './model.ts'
@@ -114,8 +114,10 @@ export async function storeReport(
       basis = excluded.basis, figures = excluded.figures, since = excluded.since`
 }
 
-/** Rows of items that are known. */
-export const itemsOf = (sql: ISql, items: readonly object[]): Fragment => sql`
-  select i.item
-  from unnest(${items.map((item) => JSON.stringify(item))}::text[]) with ordinality as i (item, nth)
-  order by i.nth`
+/** The parts of a list of items that are known. */
+export const partsOf = (sql: ISql, items: readonly object[]) => ({
+  rows: sql`
+    select i.item, i.nth
+    from unnest(${items.map((item) => JSON.stringify(item))}::text[]) with ordinality as i (item, nth)`,
+  ...{ order: sql`r.nth`, item: sql`r.item` },
+})

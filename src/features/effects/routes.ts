@@ -6,18 +6,16 @@ import { armOf } from '../../analysis/effects/assigned.ts'
 import { loadPriceHistory } from '../../analysis/scoring/base-prices.ts'
 import { dayOf, daysBetween } from '../../base/dates.ts'
 import { ApiError, fieldError } from '../../base/errors.ts'
-import { pageText } from '../../base/json-text.ts'
 import { once } from '../../base/memoize.ts'
 import type { ISql, Sql } from '../../database/client.ts'
 import type { ReadDeps, RouteDeps } from '../../http/api.ts'
-import { sentAsText } from '../../http/query.ts'
+import { listOf } from '../../http/list-queries.ts'
 import { fields } from '../../http/responses/csv.ts'
-import { csvList } from '../../http/whole-list.ts'
 import { answerOnce, IdempotencyHeader, idempotencyOf } from '../../webhooks/idempotency-queries.ts'
 import type { SecretBox } from '../../webhooks/signing/secret-box.ts'
 import { findMemberIds } from '../usage/scope-queries.ts'
 import { addEffect, changeEffect, deleteEffect } from './changes.ts'
-import { itemsOf, listStoredEffects, noEffect } from './effect-queries.ts'
+import { listStoredEffects, noEffect, partsOf } from './effect-queries.ts'
 import { rememberChanges } from './known.ts'
 import {
   Arm,
@@ -75,32 +73,21 @@ function effectReads(deps: ReadDeps, store: ISql) {
   const cachedForDay = (zone: string) => ({ today: dayOf(deps.now(), zone) })
   return new Elysia({ prefix: '/effects', tags: ['Effects'] })
     .use(deps.api)
-    .get(
-      '',
-      ({ cached, query, orgId }) =>
-        cached(async (sql) => {
-          const effects = await list(sql, orgId, query)
-          const first = (query.page - 1) * query.per_page
-          const items = effects.slice(first, first + query.per_page).map((effect) => JSON.stringify(effect))
-          return pageText(items.join(','), query, String(effects.length))
-        }),
-      {
-        scope: 'cost:read',
+    .get('', ({ page }) => page(), {
+      ...listOf({
         query: EffectListQuery,
-        response: sentAsText(EffectPage),
-        cached: cachedForDay,
-        csv: csvList(EffectListQuery, {
-          columns: COLUMNS,
-          load: list,
-          all: (sql, _orgId, _query, _seen, effects) => itemsOf(sql, effects),
-        }),
-        detail: {
-          operationId: 'listEffects',
-          summary: 'List the changes of how the organization works, and what each made of its cost',
-          description: `Newest first. ${METHOD}`,
-        },
+        page: EffectPage,
+        columns: COLUMNS,
+        parts: async (sql, orgId, query) => partsOf(sql, await list(sql, orgId, query)),
+      }),
+      scope: 'cost:read',
+      cached: cachedForDay,
+      detail: {
+        operationId: 'listEffects',
+        summary: 'List the changes of how the organization works, and what each made of its cost',
+        description: `Newest first. ${METHOD}`,
       },
-    )
+    })
     .get(
       '/:effect_id',
       ({ cached, params, query, orgId }) => cached((sql) => get(sql, orgId, params.effect_id, query)),

@@ -1,8 +1,9 @@
 import { TIME_PATTERN } from '../../base/dates.ts'
-import { type JsonText, type PageRow, pageText } from '../../base/json-text.ts'
-import type { Fragment, Sql } from '../../database/client.ts'
+import type { Sql } from '../../database/client.ts'
 import { pagesOf } from '../../database/rows.ts'
-import type { RiskListQuery } from './model.ts'
+import { listOf } from '../../http/list-queries.ts'
+import { csvColumns } from '../../http/responses/csv.ts'
+import { RiskListQuery, RiskPage, RiskScore } from './model.ts'
 import { timeOf } from './store-write.ts'
 
 export const riskColumns = (sql: Sql) => sql`
@@ -10,101 +11,80 @@ export const riskColumns = (sql: Sql) => sql`
   k.coupling_score, k.files_changed, k.created_at, k.rating, k.contributions`
 
 /** A row of `riskColumns` as JSON text, without its braces. */
-export const RISK_FIELDS = `'"id":' || to_json(p.id) || ',"repo":' || to_json(p.repo) || ',"pr_number":' || p.pr_number
-  || ',"pr_title":' || to_json(p.pr_title) || ',"risk_score":' || p.risk_score
-  || ',"impact_score":' || trim_scale(p.impact_score) || ',"regression_score":' || trim_scale(p.regression_score)
-  || ',"security_score":' || trim_scale(p.security_score) || ',"coupling_score":' || trim_scale(p.coupling_score)
-  || ',"files_changed":' || p.files_changed
-  || ',"created_at":"' || to_char(p.created_at at time zone 'UTC', '${TIME_PATTERN}')
-  || '","rating":"' || p.rating || '","contributions":' || p.contributions`
+export const riskFields = (
+  row: string,
+) => `'"id":' || to_json(${row}.id) || ',"repo":' || to_json(${row}.repo) || ',"pr_number":' || ${row}.pr_number
+  || ',"pr_title":' || to_json(${row}.pr_title) || ',"risk_score":' || ${row}.risk_score
+  || ',"impact_score":' || trim_scale(${row}.impact_score) || ',"regression_score":' || trim_scale(${row}.regression_score)
+  || ',"security_score":' || trim_scale(${row}.security_score) || ',"coupling_score":' || trim_scale(${row}.coupling_score)
+  || ',"files_changed":' || ${row}.files_changed
+  || ',"created_at":"' || to_char(${row}.created_at at time zone 'UTC', '${TIME_PATTERN}')
+  || '","rating":"' || ${row}.rating || '","contributions":' || ${row}.contributions`
 
-const COST_FIELDS = ` || ',"cost":' || trim_scale(c.cost) || ',"sessions":' || c.sessions || ',"state":"' || p.state || '"'`
+const ITEM = `'{' || ${riskFields('r')} || '}'`
+const ITEM_WITH_COST = `'{' || ${riskFields('r')} || ',"cost":' || trim_scale(c.cost) || ',"sessions":' || c.sessions
+  || ',"state":"' || r.state || '"}'`
 
-const itemOf = (sql: Sql, { include }: RiskListQuery) =>
-  sql.unsafe(`'{' || ${RISK_FIELDS} ${include === undefined ? '' : COST_FIELDS} || '}'`)
-
-const itemsOf = (sql: Sql, query: RiskListQuery) =>
-  sql`string_agg(${itemOf(sql, query)}, ',' order by p.created_at desc, p.id desc) as items`
-
-/** Joins the cost of the sessions of a pull request `p`, where it is asked for. */
-const costOf = (sql: Sql, orgId: string, { include }: RiskListQuery) =>
-  include === undefined
-    ? sql``
-    : sql`
-        cross join lateral (
-          select coalesce(sum(s.part), 0) as cost, count(*) as sessions
-          from pr_sessions s
-          where s.org_id = ${orgId}
-            and s.repo = p.repo
-            and s.pr_number = p.pr_number
-        ) c`
-
-const matchingDays = (sql: Sql, orgId: string, query: RiskListQuery) => sql`
-  from risk_rollups r
-  where r.org_id = ${orgId}
-    and r.repo = ${query.repo ?? ''}
-    and r.rating = ${query.rating ?? ''}
-    and r.state = ${query.state ?? ''}`
-
-const matchingRisks = (sql: Sql, orgId: string, query: RiskListQuery) => sql`
-  select ${riskColumns(sql)}, k.state
-  from pr_risks k
-  where k.org_id = ${orgId}
-    ${query.repo === undefined ? sql`` : sql`and k.repo = ${query.repo}`}
-    ${query.rating === undefined ? sql`` : sql`and k.rating = ${query.rating}`}
-    ${query.state === undefined ? sql`` : sql`and k.state = ${query.state}`}`
-
-/** All matching risk scores, newest first: `item`, as JSON. */
-export const allRisks = (sql: Sql, orgId: string, query: RiskListQuery): Fragment => sql`
-  select ${itemOf(sql, query)} as item
-  from (${matchingRisks(sql, orgId, query)}) p
-  ${costOf(sql, orgId, query)}
-  order by p.created_at desc, p.id desc`
-
-/** A page of the matching risk scores, newest first, and the number of all matching ones, from one snapshot. */
-export async function listRisks(sql: Sql, orgId: string, query: RiskListQuery): Promise<JsonText> {
-  const [row] = query.page === 1 ? await firstPage(sql, orgId, query) : await laterPage(sql, orgId, query)
-  return pageText(row?.items ?? null, query, row?.total ?? '0')
-}
-
-const firstPage = (sql: Sql, orgId: string, query: RiskListQuery) => sql<PageRow[]>`
-  select (select coalesce(sum(r.prs), 0) ${matchingDays(sql, orgId, query)}) as total, ${itemsOf(sql, query)}
-  from (
-    ${matchingRisks(sql, orgId, query)}
-    order by k.created_at desc, k.id desc
-    limit ${query.per_page}
-  ) p
-  ${costOf(sql, orgId, query)}`
-
-/** The rollups contain the day on which the page starts, so that no page skips more than the risk scores of one day. */
-function laterPage(sql: Sql, orgId: string, query: RiskListQuery) {
-  const offset = (query.page - 1) * query.per_page
-  return sql<PageRow[]>`
-    with days as materialized (
-      select r.bucket, r.prs, sum(r.prs) over (order by r.bucket desc) as through
-      ${matchingDays(sql, orgId, query)}
-    ),
-    start as (
-      select d.bucket, (${offset}::bigint - (d.through - d.prs))::bigint as skip
-      from days d
-      where d.through > ${offset}::bigint
-      order by d.through
-      limit 1
-    )
-    select (select coalesce(sum(d.prs), 0) from days d) as total, ${itemsOf(sql, query)}
-    from (
-      select p.*
-      from start b
-      cross join lateral (
-        ${matchingRisks(sql, orgId, query)}
-          and k.created_at < (b.bucket + 1)::timestamp at time zone 'UTC'
-        order by k.created_at desc, k.id desc
-        limit ${query.per_page}
-        offset b.skip
-      ) p
-    ) p
-    ${costOf(sql, orgId, query)}`
-}
+/** The risk scores, newest first. The number of each day is summed. */
+export const riskList = listOf({
+  query: RiskListQuery,
+  page: RiskPage,
+  columns: ({ include }) => csvColumns(RiskScore, include !== undefined),
+  parts: (sql, orgId, { page, per_page, repo, rating, state, include }) => {
+    const offset = (page - 1) * per_page
+    const rows = sql`
+      select ${riskColumns(sql)}, k.state
+      from pr_risks k
+      where k.org_id = ${orgId}
+        ${repo === undefined ? sql`` : sql`and k.repo = ${repo}`}
+        ${rating === undefined ? sql`` : sql`and k.rating = ${rating}`}
+        ${state === undefined ? sql`` : sql`and k.state = ${state}`}`
+    return {
+      tables: sql`
+        with days as materialized (
+          select d.bucket, d.prs, sum(d.prs) over (order by d.bucket desc) as through
+          from risk_rollups d
+          where d.org_id = ${orgId}
+            and d.repo = ${repo ?? ''}
+            and d.rating = ${rating ?? ''}
+            and d.state = ${state ?? ''}
+        )`,
+      total: sql`select coalesce(sum(d.prs), 0) from days d`,
+      ...{ rows, order: sql`r.created_at desc, r.id desc` },
+      item: sql.unsafe(include === undefined ? ITEM : ITEM_WITH_COST),
+      joins:
+        include === undefined
+          ? sql``
+          : sql`
+              cross join lateral (
+                select coalesce(sum(s.part), 0) as cost, count(*) as sessions
+                from pr_sessions s
+                where s.org_id = ${orgId}
+                  and s.repo = r.repo
+                  and s.pr_number = r.pr_number
+              ) c`,
+      // no page passes over more than the scores of one day
+      ...(page > 1 && {
+        page: sql`
+          select p.*
+          from (
+            select d.bucket, ${offset}::bigint - (d.through - d.prs) as skip
+            from days d
+            where d.through > ${offset}::bigint
+            order by d.through
+            limit 1
+          ) b
+          cross join lateral (
+            ${rows}
+              and k.created_at < (b.bucket + 1)::timestamp at time zone 'UTC'
+            order by k.created_at desc, k.id desc
+            limit ${per_page}
+            offset b.skip
+          ) p`,
+      }),
+    }
+  },
+})
 
 /** Records per page of an export. */
 const PAGE = 1_000

@@ -1,23 +1,16 @@
 import { Elysia } from 'elysia'
 import type { ReadDeps } from '../../http/api.ts'
 import { sentAsText } from '../../http/query.ts'
-import { csvColumns } from '../../http/responses/csv.ts'
-import { csvList } from '../../http/whole-list.ts'
-import { RiskDetail, RiskListQuery, RiskPage, RiskScore } from './model.ts'
-import { allRisks, listRisks } from './queries.ts'
+import { RiskDetail } from './model.ts'
+import { riskList } from './queries.ts'
 import { getRisk } from './session-queries.ts'
 
 export const riskRoutes = ({ api }: ReadDeps) =>
   new Elysia({ prefix: '/risk', tags: ['Risk'] })
     .use(api)
-    .get('', ({ cached, query, orgId }) => cached((sql) => listRisks(sql, orgId, query)), {
+    .get('', ({ page }) => page(), {
+      ...riskList,
       scope: 'risk:read',
-      query: RiskListQuery,
-      response: sentAsText(RiskPage),
-      csv: csvList(RiskListQuery, {
-        columns: ({ include }) => csvColumns(RiskScore, include !== undefined),
-        all: allRisks,
-      }),
       detail: { operationId: 'listRisks', summary: 'List risk scores of pull requests, newest first' },
     })
     .get(

@@ -3,7 +3,7 @@ import { TIME_PATTERN } from '../../base/dates.ts'
 import { ApiError } from '../../base/errors.ts'
 import { JsonText } from '../../base/json-text.ts'
 import type { ISql, Sql } from '../../database/client.ts'
-import { RISK_FIELDS, riskColumns } from './queries.ts'
+import { riskColumns, riskFields } from './queries.ts'
 
 // Reads the risk of a pull request with its sessions.
 
@@ -55,7 +55,7 @@ export async function getRisk(sql: Sql, orgId: string, id: string, onlyMember: V
       ) a
     )
     select
-      '{' || ${sql.unsafe(RISK_FIELDS)} || ',"state":"' || p.state
+      '{' || ${sql.unsafe(riskFields('p'))} || ',"state":"' || p.state
         || '","merged_at":' || ${timeOrNull(sql, 'p.merged_at')} || ',"closed_at":' || ${timeOrNull(sql, 'p.closed_at')}
         || ',"url":' || coalesce(to_json(p.url)::text, 'null') || ',"effective_lines":' || l.effective
         || ',"ai_lines":' || l.ai

@@ -1,12 +1,12 @@
 import type { Access } from '../../accounts/people/callers.ts'
 import { TIME_PATTERN } from '../../base/dates.ts'
 import { ApiError } from '../../base/errors.ts'
-import { type PageRow, pageText } from '../../base/json-text.ts'
-import type { Fragment, ISql, Sql } from '../../database/client.ts'
+import type { ISql, Sql } from '../../database/client.ts'
 import { personGiven } from '../../database/member-addresses.ts'
-import type { Viewer } from '../../http/whole-list.ts'
+import { listOf } from '../../http/list-queries.ts'
+import { csvColumns } from '../../http/responses/csv.ts'
 import { LONGEST_MS, windowEnd } from '../usage/windows-write.ts'
-import type { MySeats, Plan, PlanListQuery } from './model.ts'
+import { type MySeats, Plan, PlanListQuery, PlanPage } from './model.ts'
 import { type PlanRow, planColumns } from './plan-write.ts'
 
 /** The plan as answers show it. */
@@ -18,46 +18,29 @@ export const shownPlan = ({ member, price_month, usd_rate, included_credits, ...
   included_credits: included_credits === null ? null : Number(included_credits),
 })
 
-const itemOf = (sql: ISql, hidesMembers: boolean): Fragment => sql`
-  json_build_object(
-    'id', p.id, 'vendor', p.vendor, 'plan', p.plan,
-    'member', ${hidesMembers ? sql`null::text` : sql`nullif(p.member, '')`}, 'quantity', p.quantity,
-    'from', p.first_day, 'to', p.last_day, 'price_month', trim_scale(p.price_month), 'currency', p.currency,
-    'usd_rate', trim_scale(p.usd_rate), 'included_credits', trim_scale(p.included_credits)
-  )::text`
-
-const ORDER = `p.first_day desc, p.vendor, p.plan collate "C", p.member collate "C", p.id`
-
-const matching = (sql: ISql, orgId: string, { vendor, plan, member }: PlanListQuery): Fragment => sql`
-  from plans p
-  where p.org_id = ${orgId}
-    ${vendor === undefined ? sql`` : sql`and p.vendor = ${vendor}`}
-    ${plan === undefined ? sql`` : sql`and p.plan = ${plan}`}
-    ${member === undefined ? sql`` : sql`and p.member <> '' and p.member = ${personGiven(sql, orgId, member)}`}`
-
-/** A page of the plans, those that began last first. */
-export async function listPlans(sql: Sql, orgId: string, query: PlanListQuery, { hidesMembers }: Viewer) {
-  const [row] = await sql<PageRow[]>`
-    select
-      (select count(*) ${matching(sql, orgId, query)}) as total,
-      (
-        select string_agg(i.item, ',' order by i.nth)
-        from (
-          select ${itemOf(sql, hidesMembers)} as item, row_number() over (order by ${sql.unsafe(ORDER)}) as nth
-          ${matching(sql, orgId, query)}
-          order by nth
-          limit ${query.per_page}
-          offset ${(query.page - 1) * query.per_page}
-        ) i
-      ) as items`
-  return pageText(row?.items ?? null, query, row?.total ?? '0')
-}
-
-/** All of them in the same order: `item`, as JSON. */
-export const allPlans = (sql: Sql, orgId: string, query: PlanListQuery, { hidesMembers }: Viewer) => sql`
-  select ${itemOf(sql, hidesMembers)} as item
-  ${matching(sql, orgId, query)}
-  order by ${sql.unsafe(ORDER)}`
+/** The plans, those that began last first. */
+export const planList = listOf({
+  query: PlanListQuery,
+  page: PlanPage,
+  columns: csvColumns(Plan),
+  parts: (sql, orgId, { vendor, plan, member }, { hidesMembers }) => ({
+    rows: sql`
+      select p.*
+      from plans p
+      where p.org_id = ${orgId}
+        ${vendor === undefined ? sql`` : sql`and p.vendor = ${vendor}`}
+        ${plan === undefined ? sql`` : sql`and p.plan = ${plan}`}
+        ${member === undefined ? sql`` : sql`and p.member <> '' and p.member = ${personGiven(sql, orgId, member)}`}`,
+    order: sql`r.first_day desc, r.vendor, r.plan collate "C", r.member collate "C", r.id`,
+    fields: {
+      ...{ id: sql`r.id`, vendor: sql`r.vendor`, plan: sql`r.plan` },
+      ...{ member: hidesMembers ? sql`null::text` : sql`nullif(r.member, '')`, quantity: sql`r.quantity` },
+      ...{ from: sql`r.first_day`, to: sql`r.last_day`, price_month: sql`trim_scale(r.price_month)` },
+      ...{ currency: sql`r.currency`, usd_rate: sql`trim_scale(r.usd_rate)` },
+      included_credits: sql`trim_scale(r.included_credits)`,
+    },
+  }),
+})
 
 /** One plan. Throws NOT_FOUND. */
 export async function getPlan(sql: ISql, orgId: string, id: string): Promise<PlanRow> {

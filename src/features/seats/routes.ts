@@ -3,51 +3,30 @@ import { Elysia } from 'elysia'
 import { dayOf } from '../../base/dates.ts'
 import type { ReadDeps, RouteDeps } from '../../http/api.ts'
 import { fixedFields } from '../../http/declared.ts'
-import { sentAsText } from '../../http/query.ts'
-import { csvColumns } from '../../http/responses/csv.ts'
-import { csvList } from '../../http/whole-list.ts'
-import {
-  MySeats,
-  NewPlanBody,
-  NewPlanQuery,
-  Plan,
-  PlanChangeBody,
-  PlanListQuery,
-  PlanPage,
-  Seat,
-  SeatPage,
-  SeatQuery,
-} from './model.ts'
+import { MySeats, NewPlanBody, NewPlanQuery, Plan, PlanChangeBody } from './model.ts'
 import { changePlan, createPlan, deletePlan } from './plan-changes.ts'
-import { allPlans, findMySeats, listPlans } from './plan-queries.ts'
-import { allSeats, listSeats } from './seat-queries.ts'
+import { findMySeats, planList } from './plan-queries.ts'
+import { seatList } from './seat-queries.ts'
 
 const members = ({ member }: { member?: string }) => (member === undefined ? 'left out' : true)
 
 export const seatRoutes = ({ api, read, now }: ReadDeps) =>
   new Elysia({ prefix: '/seats', tags: ['Cost'] })
     .use(api)
-    .get(
-      '',
-      ({ cached, query, orgId, viewer }) =>
-        cached((sql, zone) => listSeats(sql, orgId, query, viewer, { now: now(), zone })),
-      {
-        scope: 'admin',
-        query: SeatQuery,
-        response: sentAsText(SeatPage),
-        members: members as (query: SeatQuery) => true | 'left out',
-        csv: csvList(SeatQuery, { columns: csvColumns(Seat), all: allSeats(now) }),
-        // windows end, and plans are new for some days
-        cached: () => ({ now: now().toISOString().slice(0, 16) }),
-        detail: {
-          operationId: 'listSeats',
-          summary: 'List seats: what they cost, and what the same work would have cost by the price list',
-          description:
-            'Of the last 30 whole days without dates, those with the largest use first. `paid` is money, `cost` is not: they are ' +
-            'never added. A seat is idle when no call came, also when its machine sends nothing.',
-        },
+    .get('', ({ page }) => page(), {
+      ...seatList(now),
+      scope: 'admin',
+      members,
+      // windows end, and plans are new for some days
+      cached: () => ({ now: now().toISOString().slice(0, 16) }),
+      detail: {
+        operationId: 'listSeats',
+        summary: 'List seats: what they cost, and what the same work would have cost by the price list',
+        description:
+          'Of the last 30 whole days without dates, those with the largest use first. `paid` is money, `cost` is not: they are ' +
+          'never added. A seat is idle when no call came, also when its machine sends nothing.',
       },
-    )
+    })
     .get(
       '/mine',
       ({ orgId, access, inZone }) => {
@@ -68,12 +47,10 @@ export const seatRoutes = ({ api, read, now }: ReadDeps) =>
 export const planRoutes = ({ api, inTurn }: RouteDeps) =>
   new Elysia({ prefix: '/plans', tags: ['Settings'] })
     .use(api)
-    .get('', ({ cached, query, orgId, viewer }) => cached((sql) => listPlans(sql, orgId, query, viewer)), {
+    .get('', ({ page }) => page(), {
+      ...planList,
       scope: 'admin',
-      query: PlanListQuery,
-      response: sentAsText(PlanPage),
-      members: members as (query: PlanListQuery) => true | 'left out',
-      csv: csvList(PlanListQuery, { columns: csvColumns(Plan), all: allPlans }),
+      members,
       detail: { operationId: 'listPlans', summary: 'List the plans, those that began last first' },
     })
     .post(

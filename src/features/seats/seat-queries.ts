@@ -1,10 +1,10 @@
 import { addDays, dayOf } from '../../base/dates.ts'
-import { JsonText } from '../../base/json-text.ts'
 import type { Fragment, ISql, Sql } from '../../database/client.ts'
 import { personGiven } from '../../database/member-addresses.ts'
-import type { Viewer } from '../../http/whole-list.ts'
+import { listOf } from '../../http/list-queries.ts'
+import { csvColumns } from '../../http/responses/csv.ts'
 import { isOfTeam } from '../usage/scope-queries.ts'
-import type { SeatQuery } from './model.ts'
+import { Seat, SeatPage, SeatQuery } from './model.ts'
 import { type Clock, type Filters, PARTS, seatTables } from './seat-tables-queries.ts'
 
 /** The condition that a row of `seats s` matches. */
@@ -17,15 +17,14 @@ function matches(sql: ISql, orgId: string, { plan, member, team, verdict }: Filt
     ${verdict === undefined ? sql`` : sql`and s.verdict = ${verdict}`}`
 }
 
-const ORDER = `s.cost desc, s.paid_parts desc, s.vendor, s.plan collate "C" nulls last, s.member collate "C", s.first_day, s.id`
-
+/** Seats `r` as JSON text. */
 const itemOf = (sql: Sql, hidesMembers: boolean): Fragment => sql`
   json_build_object(
-    'member', ${hidesMembers ? sql`null::text` : sql`nullif(s.member, '')`}, 'vendor', s.vendor, 'plan', s.plan,
-    'quantity', s.quantity, 'from', s.first_day, 'to', s.last_day,
-    'paid', trim_scale(round(s.paid_parts / ${PARTS}, 6)), 'cost', trim_scale(round(s.cost, 6)),
-    'ratio', trim_scale(round(s.ratio, 6)), 'sessions', s.sessions, 'active_days', s.active_days,
-    'last_active_day', s.last_active_day,
+    'member', ${hidesMembers ? sql`null::text` : sql`nullif(r.member, '')`}, 'vendor', r.vendor, 'plan', r.plan,
+    'quantity', r.quantity, 'from', r.first_day, 'to', r.last_day,
+    'paid', trim_scale(round(r.paid_parts / ${PARTS}, 6)), 'cost', trim_scale(round(r.cost, 6)),
+    'ratio', trim_scale(round(r.ratio, 6)), 'sessions', r.sessions, 'active_days', r.active_days,
+    'last_active_day', r.last_active_day,
     'limits', coalesce(
       (
         select json_agg(
@@ -39,7 +38,7 @@ const itemOf = (sql: Sql, hidesMembers: boolean): Fragment => sql`
           select
             w.limit_name, w.scope, max(w.peak) as peak, sum(w.windows) as windows, sum(w.hits) as hits, sum(w.blocked) as blocked,
             bool_or(w.overage) as overage, max(w.current) as current
-          from unnest(s.windows) as w (
+          from unnest(r.windows) as w (
             limit_name text, scope text, peak numeric, windows numeric, hits numeric, blocked numeric, overage boolean, current numeric
           )
           group by 1, 2
@@ -48,33 +47,33 @@ const itemOf = (sql: Sql, hidesMembers: boolean): Fragment => sql`
       '[]'
     ),
     'pool', case
-      when s.pool_parts is not null then json_build_object(
-        'credits', trim_scale(round(s.pool_parts / ${PARTS}, 6)), 'used', trim_scale(round(s.pool_used, 6)),
-        'percent', trim_scale(round(s.pool_used * 100 * ${PARTS} / nullif(s.pool_parts, 0), 6))
+      when r.pool_parts is not null then json_build_object(
+        'credits', trim_scale(round(r.pool_parts / ${PARTS}, 6)), 'used', trim_scale(round(r.pool_used, 6)),
+        'percent', trim_scale(round(r.pool_used * 100 * ${PARTS} / nullif(r.pool_parts, 0), 6))
       )
     end,
-    'verdict', s.verdict
+    'verdict', r.verdict
   )::text`
 
-/** A page of the seats that match, those with the largest use first, and the total of all. */
-export async function listSeats(
-  sql: Sql,
-  orgId: string,
-  query: SeatQuery,
-  { hidesMembers }: Viewer,
-  clock: Clock,
-): Promise<JsonText> {
-  const { page, per_page } = query
-  const [row] = await sql<{ items: string | null; rows: string; total: string }[]>`
-    ${seatTables(sql, orgId, query, clock)},
-    found as materialized (
-      select s.*
-      from seats s
-      where ${matches(sql, orgId, query)}
-    )
-    select
-      (select count(*) from found s) as rows,
-      (
+/** The seats, those with the largest use first, and the total of all that match. */
+export const seatList = (now: () => Date) =>
+  listOf({
+    query: SeatQuery,
+    page: SeatPage,
+    columns: csvColumns(Seat),
+    parts: (sql, orgId, query, { hidesMembers, zone }) => ({
+      tables: sql`
+        ${seatTables(sql, orgId, query, { now: now(), zone })},
+        found as materialized (
+          select s.*
+          from seats s
+          where ${matches(sql, orgId, query)}
+        )`,
+      rows: sql`select s.* from found s`,
+      order: sql`
+        r.cost desc, r.paid_parts desc, r.vendor, r.plan collate "C" nulls last, r.member collate "C", r.first_day, r.id`,
+      item: itemOf(sql, hidesMembers),
+      more: sql`
         select json_build_object(
           'seats', coalesce(sum(s.quantity), 0), 'paid', coalesce(trim_scale(round(sum(s.paid_parts) / ${PARTS}, 6)), 0),
           'cost', coalesce(trim_scale(round(sum(s.cost), 6)), 0),
@@ -82,36 +81,11 @@ export async function listSeats(
           'low', coalesce(sum(s.quantity) filter (where s.verdict = 'low'), 0),
           'limited', coalesce(sum(s.quantity) filter (where s.verdict = 'limited'), 0)
         )::text
-        from found s
-      ) as total,
-      (
-        select string_agg(i.item, ',' order by i.nth)
-        from (
-          select ${itemOf(sql, hidesMembers)} as item, row_number() over (order by ${sql.unsafe(ORDER)}) as nth
-          from found s
-          order by nth
-          limit ${per_page}
-          offset ${(page - 1) * per_page}
-        ) i
-      ) as items`
-  const { items = null, rows = '0', total = '{}' } = row ?? {}
-  const pagination = { page, per_page, total: Number(rows) }
-  return new JsonText(
-    `{"currency":"USD","data":[${items ?? ''}],"total":${total},"pagination":${JSON.stringify(pagination)}}`,
-    pagination,
-  )
-}
-
-/** All of them in the same order: `item`, as JSON. */
-export const allSeats =
-  (now: () => Date) =>
-  (sql: Sql, orgId: string, query: SeatQuery, { hidesMembers, zone }: Viewer & { zone: string }): Fragment =>
-    sql`
-    ${seatTables(sql, orgId, query, { now: now(), zone })}
-    select ${itemOf(sql, hidesMembers)} as item
-    from seats s
-    where ${matches(sql, orgId, query)}
-    order by ${sql.unsafe(ORDER)}`
+        from found s`,
+    }),
+    text: ({ items, more }, pagination) =>
+      `{"currency":"USD","data":[${items}],"total":${more},"pagination":${JSON.stringify(pagination)}}`,
+  })
 
 /** The seats of a scope that were idle on the last whole days. */
 export async function countIdleSeats(

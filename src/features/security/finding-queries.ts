@@ -1,15 +1,13 @@
 import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
 import { TIME_PATTERN } from '../../base/dates.ts'
 import { ApiError } from '../../base/errors.ts'
-import { JsonText, type PageRow, pageText } from '../../base/json-text.ts'
 import type { Fragment, ISql, Sql } from '../../database/client.ts'
 import { memberItem, memberOf, personGiven } from '../../database/member-addresses.ts'
 import { inDays, unnest } from '../../database/rows.ts'
+import { type ListViewer, listOf } from '../../http/list-queries.ts'
+import { csvColumns } from '../../http/responses/csv.ts'
 import type { Viewer } from '../../http/whole-list.ts'
-import type { FindingListQuery, ListedFinding } from './finding-model.ts'
-
-/** Findings as the caller may see them, by days of the time zone. */
-type Listed = Viewer & { zone: string }
+import { FindingListQuery, FindingPage, ListedFinding } from './finding-model.ts'
 
 /** Findings `f` as JSON text, with their members `m`, and with the note that only some have. */
 const itemOf = (sql: ISql, hidesMembers: boolean): Fragment => sql`
@@ -23,9 +21,14 @@ const itemOf = (sql: ISql, hidesMembers: boolean): Fragment => sql`
       'session_id', f.session_id, 'project', nullif(f.project, ''),
       'member', ${hidesMembers ? sql`null::json` : memberItem(sql, sql`f.member`)}
     )::text, -1
-  ) || coalesce(',"note":' || to_json(f.note), '') || '}' as item`
+  ) || coalesce(',"note":' || to_json(f.note), '') || '}'`
 
-function matchingFindings(sql: Sql, orgId: string, query: FindingListQuery, { onlyMember, zone }: Listed) {
+function matchingFindings(
+  sql: Sql,
+  orgId: string,
+  query: FindingListQuery,
+  { onlyMember, zone }: ListViewer,
+) {
   const { severity, rule_id, category, project, file, member, status, assignee } = query
   return sql`
     from findings f
@@ -42,53 +45,32 @@ function matchingFindings(sql: Sql, orgId: string, query: FindingListQuery, { on
       ${inDays(sql, sql`f.created_at`, query, zone)}`
 }
 
-/** The order of the list, of the rows `alias`. */
-function orderOf(sql: Sql, { sort }: FindingListQuery, alias: 'f' | 'p'): Fragment {
-  const of = sql.unsafe(alias)
-  return sql`
-    ${sort === 'severity' ? sql`array_position(array['critical', 'high', 'medium', 'low'], ${of}.severity),` : sql``}
-    ${of}.created_at desc, ${of}.session_id desc, ${of}.position`
-}
-
-/** All findings that match, in the list's order: `item`, as JSON. */
-export const allFindings = (sql: Sql, orgId: string, query: FindingListQuery, viewer: Listed) => sql`
-  select p.item
-  from (
-    select f.severity, f.created_at, f.session_id, f.position, ${itemOf(sql, viewer.hidesMembers)}
-    from (select f.* ${matchingFindings(sql, orgId, query, viewer)}) f
-    ${memberOf(sql, orgId, sql`f.member`)}
-  ) p
-  order by ${orderOf(sql, query, 'p')}`
-
-/** A page of the findings that match, those of the newest sessions first, and how many match, as of one instant. */
-export async function listFindings(sql: Sql, orgId: string, query: FindingListQuery, viewer: Listed) {
-  const matching = matchingFindings(sql, orgId, query, viewer)
-  const [row] = await sql<(PageRow & { counts: string | null })[]>`
-    select
-      (select count(*) ${matching}) as total,
-      ${query.include === undefined ? sql`null` : countsOf(sql, orgId, matching, viewer)} as counts,
-      (
-        select string_agg(p.item, ',' order by ${orderOf(sql, query, 'p')})
-        from (
-          select f.severity, f.created_at, f.session_id, f.position, ${itemOf(sql, viewer.hidesMembers)}
-          from (
-            -- earlier pages are passed over in an index
-            select f.created_at, f.session_id, f.position
-            ${matching}
-            order by ${orderOf(sql, query, 'f')}
-            limit ${query.per_page}
-            offset ${(query.page - 1) * query.per_page}
-          ) k
-          join findings f
-            on f.org_id = ${orgId}
-            and f.session_id = k.session_id
-            and f.position = k.position
-          ${memberOf(sql, orgId, sql`f.member`)}
-        ) p
-      ) as items`
-  const { text, pagination } = pageText(row?.items ?? null, query, row?.total ?? '0')
-  return new JsonText(row?.counts ? `${text.slice(0, -1)},"counts":${row.counts}}` : text, pagination)
-}
+/** The findings, those of the newest sessions or the most severe first. */
+export const findingList = listOf({
+  query: FindingListQuery,
+  page: FindingPage,
+  columns: csvColumns(ListedFinding),
+  parts: (sql, orgId, query, viewer) => {
+    const matching = matchingFindings(sql, orgId, query, viewer)
+    return {
+      // earlier pages are passed over in an index
+      rows: sql`select f.severity, f.created_at, f.session_id, f.position ${matching}`,
+      order: sql`
+        ${query.sort === 'severity' ? sql`array_position(array['critical', 'high', 'medium', 'low'], r.severity),` : sql``}
+        r.created_at desc, r.session_id desc, r.position`,
+      joins: sql`
+        join findings f
+          on f.org_id = ${orgId}
+          and f.session_id = r.session_id
+          and f.position = r.position
+        ${memberOf(sql, orgId, sql`f.member`)}`,
+      item: itemOf(sql, viewer.hidesMembers),
+      ...(query.include !== undefined && { more: countsOf(sql, orgId, matching, viewer) }),
+    }
+  },
+  text: ({ items, more }, pagination) =>
+    `{"data":[${items}],"pagination":${JSON.stringify(pagination)}${more && `,"counts":${more}`}}`,
+})
 
 /** Keys that are named of what has most findings. */
 const MAX_MOST = 3
@@ -96,7 +78,7 @@ const MAX_MOST = 3
 const MAX_CATEGORIES = 10
 
 /** Counts the findings by severity and category, and names who and what has most of them; as JSON text. */
-function countsOf(sql: Sql, orgId: string, matching: Fragment, { hidesMembers }: Listed): Fragment {
+function countsOf(sql: Sql, orgId: string, matching: Fragment, { hidesMembers }: ListViewer): Fragment {
   const most = (key: Fragment, shown: Fragment, where: Fragment) => sql`(
     select coalesce(json_agg(json_build_object('key', ${shown}, 'findings', t.findings) order by t.findings desc, t.key), '[]')
     from (
@@ -163,7 +145,7 @@ export async function findSessionsOf(sql: ISql, orgId: string, id: string, { onl
 /** One finding, of the newest session that has it. Throws NOT_FOUND. */
 export async function getFinding(sql: ISql, orgId: string, id: string, { hidesMembers, onlyMember }: Viewer) {
   const [row] = await sql<{ item: string }[]>`
-    select ${itemOf(sql, hidesMembers)}
+    select ${itemOf(sql, hidesMembers)} as item
     from findings f
     ${memberOf(sql, orgId, sql`f.member`)}
     where f.org_id = ${orgId}
@@ -216,7 +198,7 @@ export async function findCritical(sql: Sql, orgId: string, { hidesMembers, only
       (
         select json_agg(p.item order by p.created_at, p.session_id, p.position)
         from (
-          select f.created_at, f.session_id, f.position, ${itemOf(sql, hidesMembers)}
+          select f.created_at, f.session_id, f.position, ${itemOf(sql, hidesMembers)} as item
           from (
             select f.*
             ${critical}

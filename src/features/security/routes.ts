@@ -2,11 +2,9 @@ import { Elysia } from 'elysia'
 import { checked } from '../../analysis/records/problems.ts'
 import type { RouteDeps } from '../../http/api.ts'
 import { sentAsText } from '../../http/query.ts'
-import { csvColumns } from '../../http/responses/csv.ts'
-import { csvList } from '../../http/whole-list.ts'
 import { compareProblems } from '../usage/model.ts'
-import { FindingListQuery, FindingPage, ListedFinding } from './finding-model.ts'
-import { allFindings, listFindings } from './finding-queries.ts'
+import type { FindingListQuery } from './finding-model.ts'
+import { findingList } from './finding-queries.ts'
 import { getHeatmap } from './heatmap-queries.ts'
 import { Heatmap, HeatmapQuery, SecurityOverview, SecurityQuery } from './model.ts'
 import { getSecurity } from './queries.ts'
@@ -34,20 +32,13 @@ export const securityRoutes = ({ api }: RouteDeps) =>
       cached: true,
       detail: { operationId: 'getSecurityHeatmap', summary: 'Risk by file' },
     })
-    .get(
-      '/findings',
-      ({ cached, query, orgId, viewer }) =>
-        cached((sql, zone) => listFindings(sql, orgId, query, { ...viewer, zone })),
-      {
-        scope: 'security:read',
-        query: FindingListQuery,
-        response: sentAsText(FindingPage),
-        members: ({ member, assignee }: FindingListQuery) =>
-          member === undefined && assignee === undefined ? 'left out' : true,
-        csv: csvList(FindingListQuery, { columns: csvColumns(ListedFinding), all: allFindings }),
-        detail: {
-          operationId: 'listFindings',
-          summary: 'List findings, those of the newest sessions or the most severe first',
-        },
+    .get('/findings', ({ page }) => page(), {
+      ...findingList,
+      scope: 'security:read',
+      members: ({ member, assignee }: FindingListQuery) =>
+        member === undefined && assignee === undefined ? 'left out' : true,
+      detail: {
+        operationId: 'listFindings',
+        summary: 'List findings, those of the newest sessions or the most severe first',
       },
-    )
+    })

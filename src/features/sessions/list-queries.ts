@@ -2,24 +2,25 @@ import { TIME_PATTERN } from '../../base/dates.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
 import { memberItem, memberOf } from '../../database/member-addresses.ts'
 import { inDays } from '../../database/rows.ts'
+import type { ListParts } from '../../http/list-queries.ts'
 import { givenFilters, matching } from '../usage/filters.ts'
 import type { SessionListQuery } from './model.ts'
 
 // The statements of the list share these fragments.
 
 /**
- * The fields of a session `s` in the list and in its detail, as JSON text without its end: PostgreSQL makes the text of 50 in less time than it takes to send,
+ * The fields of a session `r` in the list and in its detail, as JSON text without its end: PostgreSQL makes the text of 50 in less time than it takes to send,
  * read and format their columns. An id needs no escaping: it is of letters, digits, `_` and `-`.
  */
-export const LIST_FIELDS = `'{"id":"' || s.id || '","project_name":'
-  || coalesce(to_json(nullif(s.project, ''))::text, 'null') || ',"turns":' || s.turns
-  || ',"estimated_cost":' || trim_scale(s.estimated_cost) || ',"quality_score":' || trim_scale(s.quality_score)
-  || ',"created_at":"' || to_char(s.created_at at time zone 'UTC', '${TIME_PATTERN}') || '"'`
+export const LIST_FIELDS = `'{"id":"' || r.id || '","project_name":'
+  || coalesce(to_json(nullif(r.project, ''))::text, 'null') || ',"turns":' || r.turns
+  || ',"estimated_cost":' || trim_scale(r.estimated_cost) || ',"quality_score":' || trim_scale(r.quality_score)
+  || ',"created_at":"' || to_char(r.created_at at time zone 'UTC', '${TIME_PATTERN}') || '"'`
 
 /** The list's query, and whether its items leave members out. */
 export type ListQuery = SessionListQuery & { hidesMembers: boolean; zone: string }
 
-/** A session `s` in the list, with `detailsOf` the query. */
+/** A session `r` in the list, with `detailsOf` the query. */
 export const listItem = (sql: ISql, { include, hidesMembers }: ListQuery): Fragment =>
   include === undefined
     ? sql.unsafe(`${LIST_FIELDS} || '}'`)
@@ -40,11 +41,14 @@ export const detailsOf = (sql: ISql, orgId: string, { include, hidesMembers }: L
           select u.member, u.agent, u.model, u.branch, u.ended_at, u.findings
           from session_usage u
           where u.org_id = ${orgId}
-            and u.session_id = s.id
+            and u.session_id = r.id
             and u.is_main
           limit 1
         ) u
         ${hidesMembers ? sql`` : memberOf(sql, orgId, sql`u.member`)}`
+
+/** The parts that find a page, and the number of all sessions that match. */
+export type PageParts = Pick<ListParts<unknown>, 'tables' | 'page' | 'total'>
 
 export const offsetOf = (query: SessionListQuery): number => (query.page - 1) * query.per_page
 
@@ -53,16 +57,18 @@ export const listColumns = (sql: ISql) => sql`
 
 export const directionOf = (sql: ISql, ascending: boolean) => (ascending ? sql`asc` : sql`desc`)
 
-/** The order of sessions `s`: ties in a value are broken as in its index. */
-export function orderOf(sql: ISql, { sort, order }: Pick<SessionListQuery, 'sort' | 'order'>): Fragment {
+/** The order of sessions: ties in a value are broken as in its index. */
+export function orderOf(
+  sql: ISql,
+  { sort, order }: Pick<SessionListQuery, 'sort' | 'order'>,
+  alias: 's' | 'r' = 's',
+): Fragment {
+  const row = sql.unsafe(alias)
   const direction = directionOf(sql, order === 'asc')
   return sort === 'created_at'
-    ? sql`s.created_at ${direction}, s.id ${direction}`
-    : sql`s.${sql(sort)} ${direction}, s.id collate "C" ${direction}`
+    ? sql`${row}.created_at ${direction}, ${row}.id ${direction}`
+    : sql`${row}.${sql(sort)} ${direction}, ${row}.id collate "C" ${direction}`
 }
-
-export const itemsOf = (sql: ISql, query: ListQuery) =>
-  sql`string_agg(${listItem(sql, query)}, ',' order by ${orderOf(sql, query)}) as items`
 
 /** Whether the list is filtered by cost or quality, which no sums are by. */
 export const hasValues = (query: SessionListQuery): boolean =>

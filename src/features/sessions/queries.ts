@@ -1,11 +1,13 @@
 import { SESSION_NOTE_NAMES } from '../../analysis/records/session.ts'
 import { UTC } from '../../base/dates.ts'
 import { ApiError } from '../../base/errors.ts'
-import { JsonText, type PageRow, pageText } from '../../base/json-text.ts'
+import { JsonText } from '../../base/json-text.ts'
 import type { Fragment, ISql, Sql } from '../../database/client.ts'
 import { memberOf } from '../../database/member-addresses.ts'
 import { summedProject } from '../../database/rollups.ts'
+import { listOf } from '../../http/list-queries.ts'
 import { MAX_PER_PAGE } from '../../http/query.ts'
+import { csvColumns } from '../../http/responses/csv.ts'
 import type { Viewer } from '../../http/whole-list.ts'
 import { isSummed, sessionsWithShares, usageRows } from '../usage/sources.ts'
 import { sessionSums } from '../usage/sums.ts'
@@ -13,7 +15,6 @@ import {
   detailsOf,
   directionOf,
   hasValues,
-  itemsOf,
   LIST_FIELDS,
   type ListQuery,
   listColumns,
@@ -21,8 +22,9 @@ import {
   matchingSessions,
   offsetOf,
   orderOf,
+  type PageParts,
 } from './list-queries.ts'
-import { type SessionListQuery, withAssignees } from './model.ts'
+import { SessionListItem, SessionListQuery, SessionPage, withAssignees } from './model.ts'
 import { pageByValue } from './value-queries.ts'
 
 /**
@@ -71,35 +73,22 @@ const shareText = (sql: ISql, days: 14 | 30) => {
   )`
 }
 
-/** The caller sees these sessions, with their members or without, by days of the time zone. */
-type SessionViewer = Partial<Viewer> & { zone?: string }
-
-const visibleQuery = (
+/** The sessions that match; those of the caller where they see only their own. */
+export const sessionList = listOf({
   query: SessionListQuery,
-  { onlyMember = null, hidesMembers = false, zone = UTC }: SessionViewer,
-): ListQuery => ({ ...query, ...(onlyMember !== null && { member: onlyMember.id }), hidesMembers, zone })
-
-/** A page of the sessions that match, with `onlyMember` of these, and how many match in all, both as of one instant. */
-export async function listSessions(
-  sql: Sql,
-  orgId: string,
-  given: SessionListQuery,
-  viewer: SessionViewer = {},
-): Promise<JsonText> {
-  const query = visibleQuery(given, viewer)
-  const { items, total } = await pageOf(sql, orgId, query)
-  return pageText(items, query, total)
-}
-
-/** All sessions that match, in the list's order: `item`, as JSON. */
-export function allSessions(sql: Sql, orgId: string, given: SessionListQuery, viewer: SessionViewer) {
-  const query = visibleQuery(given, viewer)
-  return sql`
-    select ${listItem(sql, query)} as item
-    from (${sessionsOf(sql, orgId, query)}) s
-    ${detailsOf(sql, orgId, query)}
-    order by ${orderOf(sql, query)}`
-}
+  page: SessionPage,
+  columns: ({ include }) => csvColumns(SessionListItem, include !== undefined),
+  parts(sql, orgId, given, { onlyMember, ...viewer }) {
+    const query = { ...given, ...(onlyMember !== null && { member: onlyMember.id }), ...viewer }
+    return {
+      ...pageOf(sql, orgId, query),
+      rows: sessionsOf(sql, orgId, query),
+      order: orderOf(sql, query, 'r'),
+      joins: detailsOf(sql, orgId, query),
+      item: listItem(sql, query),
+    }
+  },
+})
 
 /** Whether the list is filtered by more than project, days, cost and quality. */
 const isFiltered = (query: SessionListQuery): boolean =>
@@ -115,7 +104,7 @@ const sessionsOf = (sql: Sql, orgId: string, query: ListQuery): Fragment =>
         ${sessionsWithShares(sql, orgId, query)}`
     : sql`select ${listColumns(sql)} ${matchingSessions(sql, orgId, query)}`
 
-function pageOf(sql: Sql, orgId: string, query: ListQuery): Promise<PageRow> {
+function pageOf(sql: Sql, orgId: string, query: ListQuery): PageParts {
   const isByTime = query.sort === 'created_at'
   const ofAllDays = query.date_from === undefined && query.date_to === undefined
   const isWalked = !hasValues(query) && query.page === 1 && (isByTime || ofAllDays)
@@ -127,7 +116,7 @@ function pageOf(sql: Sql, orgId: string, query: ListQuery): Promise<PageRow> {
  * Sessions are read from the end of an index up to the page, or all that match and sorted. They are counted, unless sums tell
  * their number.
  */
-async function orderedPage(sql: Sql, orgId: string, query: ListQuery): Promise<PageRow> {
+function orderedPage(sql: Sql, orgId: string, query: ListQuery): PageParts {
   const sessions = sessionsOf(sql, orgId, query)
   // the indexes of usage have the day before the time, which is the same order
   const direction = directionOf(sql, query.order === 'asc')
@@ -142,20 +131,16 @@ async function orderedPage(sql: Sql, orgId: string, query: ListQuery): Promise<P
     query.page === 1
       ? sql`limit ${sql.unsafe(String(MAX_PER_PAGE))}`
       : sql`limit ${query.per_page} offset ${offsetOf(query)}`
-  const [row] = await sql<[PageRow]>`
-    select (${total}) as total, ${itemsOf(sql, query)}
+  const page = sql`
+    select s.*
     from (
       select s.*
-      from (
-        select s.*
-        from (${sessions}) s
-        order by ${isFiltered(query) && query.sort === 'created_at' ? sql`s.day ${direction}, ` : sql``}${orderOf(sql, query)}
-        ${limit}
-      ) s
-      limit ${query.per_page}
+      from (${sessions}) s
+      order by ${isFiltered(query) && query.sort === 'created_at' ? sql`s.day ${direction}, ` : sql``}${orderOf(sql, query)}
+      ${limit}
     ) s
-    ${detailsOf(sql, orgId, query)}`
-  return row
+    limit ${query.per_page}`
+  return { total, page }
 }
 
 /**
@@ -163,7 +148,7 @@ async function orderedPage(sql: Sql, orgId: string, query: ListQuery): Promise<P
  * sessions the last page costs what the first does. Months first, then the days of one month: 730 days in one sum take
  * three times as long.
  */
-async function laterByTime(sql: Sql, orgId: string, query: ListQuery): Promise<PageRow> {
+function laterByTime(sql: Sql, orgId: string, query: ListQuery): PageParts {
   const offset = offsetOf(query)
   const ascending = query.order === 'asc'
   const direction = directionOf(sql, ascending)
@@ -173,7 +158,7 @@ async function laterByTime(sql: Sql, orgId: string, query: ListQuery): Promise<P
     ? sql`s.created_at >= b.bucket::timestamp at time zone 'UTC' ${away} and s.day >= b.bucket`
     : sql`s.created_at < (b.bucket + 1)::timestamp at time zone 'UTC' ${away} and s.day <= b.bucket`
   const sessions = matchingSessions(sql, orgId, query)
-  const [row] = await sql<[PageRow]>`
+  const tables = sql`
     with spans as materialized (
       select
         r.bucket, (r.bucket + ('1 ' || r.grain)::interval)::date as until, r.sessions,
@@ -203,32 +188,27 @@ async function laterByTime(sql: Sql, orgId: string, query: ListQuery): Promise<P
       where d.through > ${offset}::bigint
       order by d.through
       limit 1
-    )
-    select
-      (select coalesce(sum(d.sessions), 0) from spans d) as total,
-      ${itemsOf(sql, query)}
-    from (
-      select s.*
-      from start b
-      cross join lateral (
-        -- the first of the page, found in the index alone
-        select s.created_at, s.id
-        ${sessions}
-          and ${inDay}
-        order by s.created_at ${direction}, s.id ${direction}
-        limit 1
-        offset b.skip
-      ) f
-      cross join lateral (
-        select ${listColumns(sql)}
-        ${sessions}
-          and (s.created_at, s.id) ${ascending ? sql`>=` : sql`<=`} (f.created_at, f.id)
-        order by s.created_at ${direction}, s.id ${direction}
-        limit ${query.per_page}
-      ) s
-    ) s
-    ${detailsOf(sql, orgId, query)}`
-  return row
+    )`
+  const page = sql`
+    select s.*
+    from start b
+    cross join lateral (
+      -- the first of the page, found in the index alone
+      select s.created_at, s.id
+      ${sessions}
+        and ${inDay}
+      order by s.created_at ${direction}, s.id ${direction}
+      limit 1
+      offset b.skip
+    ) f
+    cross join lateral (
+      select ${listColumns(sql)}
+      ${sessions}
+        and (s.created_at, s.id) ${ascending ? sql`>=` : sql`<=`} (f.created_at, f.id)
+      order by s.created_at ${direction}, s.id ${direction}
+      limit ${query.per_page}
+    ) s`
+  return { tables, total: sql`select coalesce(sum(d.sessions), 0) from spans d`, page }
 }
 
 /**
@@ -244,19 +224,19 @@ export async function getSession(
 ): Promise<JsonText> {
   const [row] = await sql<{ head: string; detail: string }[]>`
     select
-      ${sql.unsafe(LIST_FIELDS)} || ',"user_id":' || ${hidesMembers ? sql`'null'` : sql`coalesce(to_json(coalesce(s.user_id, m.id))::text, 'null')`}
-        || ',"unpriced_tokens":' || s.unpriced_tokens || l.text as head,
+      ${sql.unsafe(LIST_FIELDS)} || ',"user_id":' || ${hidesMembers ? sql`'null'` : sql`coalesce(to_json(coalesce(r.user_id, m.id))::text, 'null')`}
+        || ',"unpriced_tokens":' || r.unpriced_tokens || l.text as head,
       d.detail::text as detail
-    from sessions s
-    join session_details d on d.org_id = s.org_id and d.session_id = s.id
+    from sessions r
+    join session_details d on d.org_id = r.org_id and d.session_id = r.id
     join session_usage u
-      on u.org_id = s.org_id
-      and u.session_id = s.id
+      on u.org_id = r.org_id
+      and u.session_id = r.id
       and u.is_main
     ${memberOf(sql, orgId, sql`u.member`)}
     cross join ${landingOf(sql, orgId, id)}
-    where s.org_id = ${orgId}
-      and s.id = ${id}
+    where r.org_id = ${orgId}
+      and r.id = ${id}
       ${onlyMember === null ? sql`` : sql`and u.member = ${onlyMember.id}`}`
   if (row === undefined) throw new ApiError('NOT_FOUND', 'no such session')
   // no text in JSON has a quote without an escape

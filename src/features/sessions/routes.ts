@@ -1,48 +1,34 @@
 import { Elysia } from 'elysia'
 import type { ReadDeps } from '../../http/api.ts'
-import { PageQuery, sentAsText } from '../../http/query.ts'
-import { csvColumns } from '../../http/responses/csv.ts'
-import { csvList } from '../../http/whole-list.ts'
-import { SessionDetail, SessionListItem, SessionListQuery, SessionNamePage, SessionPage } from './model.ts'
-import { listNames } from './name-queries.ts'
-import { allSessions, getSession, listSessions } from './queries.ts'
+import { sentAsText } from '../../http/query.ts'
+import { SessionDetail, type SessionListQuery } from './model.ts'
+import { nameList } from './name-queries.ts'
+import { getSession, sessionList } from './queries.ts'
 
-const names = (operationId: string, summary: string) =>
+const names = (named: 'project' | 'model' | 'agent', operationId: string, summary: string) =>
   ({
+    ...nameList(named),
     scope: 'sessions:read',
-    query: PageQuery,
-    response: sentAsText(SessionNamePage),
-    cached: true,
     detail: { operationId, summary },
   }) as const
 
 export const sessionRoutes = ({ api }: ReadDeps) =>
   new Elysia({ tags: ['Sessions'] })
     .use(api)
-    .get(
-      '/sessions',
-      ({ cached, query, orgId, viewer }) =>
-        cached((sql, zone) => listSessions(sql, orgId, query, { ...viewer, zone })),
-      {
-        scope: 'sessions:read',
-        query: SessionListQuery,
-        response: sentAsText(SessionPage),
-        members: ({ member, include }: SessionListQuery) =>
-          member !== undefined || (include === undefined ? false : 'left out'),
-        csv: csvList(SessionListQuery, {
-          columns: ({ include }) => csvColumns(SessionListItem, include !== undefined),
-          all: allSessions,
-        }),
-        detail: {
-          operationId: 'listSessions',
-          summary: 'List sessions',
-          description:
-            'Filtered by project and days, and by one of member, agent and model, `total` is read from sums. Other ' +
-            'filters, and orders by cost or turns under them, read the sessions that match; `min_cost`, `max_cost`, ' +
-            '`min_quality` and `max_quality` read all that the other filters leave: narrow them by days.',
-        },
+    .get('/sessions', ({ page }) => page(), {
+      ...sessionList,
+      scope: 'sessions:read',
+      members: ({ member, include }: SessionListQuery) =>
+        member !== undefined || (include === undefined ? false : 'left out'),
+      detail: {
+        operationId: 'listSessions',
+        summary: 'List sessions',
+        description:
+          'Filtered by project and days, and by one of member, agent and model, `total` is read from sums. Other ' +
+          'filters, and orders by cost or turns under them, read the sessions that match; `min_cost`, `max_cost`, ' +
+          '`min_quality` and `max_quality` read all that the other filters leave: narrow them by days.',
       },
-    )
+    })
     .get(
       '/sessions/:session_id',
       ({ cached, params, orgId, viewer }) =>
@@ -57,19 +43,12 @@ export const sessionRoutes = ({ api }: ReadDeps) =>
     )
     .get(
       '/projects',
-      ({ cached, query, orgId, onlyMember }) =>
-        cached((sql) => listNames(sql, orgId, 'project', query, onlyMember)),
-      names('listProjects', 'List the projects of sessions by name'),
+      ({ page }) => page(),
+      names('project', 'listProjects', 'List the projects of sessions by name'),
     )
-    .get(
-      '/models',
-      ({ cached, query, orgId, onlyMember }) =>
-        cached((sql) => listNames(sql, orgId, 'model', query, onlyMember)),
-      names('listModels', 'List the models of sessions by name'),
-    )
+    .get('/models', ({ page }) => page(), names('model', 'listModels', 'List the models of sessions by name'))
     .get(
       '/agents',
-      ({ cached, query, orgId, onlyMember }) =>
-        cached((sql) => listNames(sql, orgId, 'agent', query, onlyMember)),
-      names('listAgents', 'List the coding agents of sessions by name'),
+      ({ page }) => page(),
+      names('agent', 'listAgents', 'List the coding agents of sessions by name'),
     )

@@ -1,19 +1,17 @@
 // Pages of the list sorted or filtered by cost, turns or quality.
 
-import type { PageRow } from '../../base/json-text.ts'
 import type { Fragment, Sql } from '../../database/client.ts'
 import { inDays } from '../../database/rows.ts'
 import { sessionSums } from '../usage/sums.ts'
 import {
-  detailsOf,
   hasValues,
-  itemsOf,
   type ListQuery,
   listColumns,
   matchingOfAllDays,
   matchingSessions,
   offsetOf,
   orderOf,
+  type PageParts,
 } from './list-queries.ts'
 
 /** The columns of the sessions whose ids are in `p`, and a limit each: a plain join could be planned to read all sessions. */
@@ -34,7 +32,7 @@ const FEW = 5_000
  * index of the order is walked from the nearer end, skipping earlier pages and other sessions within it: 500,000 in 60 ms. Where
  * the days have few sessions, or few have such values, these are read and sorted instead.
  */
-export async function pageByValue(sql: Sql, orgId: string, query: ListQuery): Promise<PageRow> {
+export function pageByValue(sql: Sql, orgId: string, query: ListQuery): PageParts {
   const offset = offsetOf(query)
   const { sort, order } = query
   const inOrder = orderOf(sql, query)
@@ -66,7 +64,7 @@ export async function pageByValue(sql: Sql, orgId: string, query: ListQuery): Pr
       limit ${query.per_page}
       offset ${skipped}
     ) p`
-  const [row] = await sql<[PageRow]>`
+  const tables = sql`
     with days as materialized (
       select coalesce(sum(r.sessions), 0)::bigint as sessions
       from (${sessionSums(sql, orgId, query, 'month')}) r
@@ -74,8 +72,9 @@ export async function pageByValue(sql: Sql, orgId: string, query: ListQuery): Pr
     matching as materialized (
       select d.sessions, ${count} as total
       from days d
-    )
-    select (select m.total from matching m) as total, ${itemsOf(sql, query)}
+    )`
+  const page = sql`
+    select s.*
     from (
       select p.id
       from matching m
@@ -111,7 +110,6 @@ export async function pageByValue(sql: Sql, orgId: string, query: ListQuery): Pr
         and 2 * ${offset}::bigint > m.total
         and ${offset}::bigint < m.total
     ) p
-    ${pickedSessions(sql, orgId)}
-    ${detailsOf(sql, orgId, query)}`
-  return row
+    ${pickedSessions(sql, orgId)}`
+  return { tables, total: sql`select m.total from matching m`, page }
 }

@@ -168,7 +168,7 @@ function completedOperation(operation: Operation, components: Components): Schem
   const parameters = [
     ...((given.parameters ?? []) as Schema[])
       .map((parameter) => completedParameter(parameter, components, path, isHarmful))
-      .map((parameter) => (route.csv ? withAll(parameter) : parameter)),
+      .map((parameter) => (route.list?.columns ? withAll(parameter) : parameter)),
     ...shared.map((name) => ({ $ref: `#/components/parameters/${name}` })),
   ]
   return {
@@ -239,7 +239,9 @@ function successes(operation: Operation, components: Components): Record<string,
     responses[status] = {
       description: one.description ?? MEANING_OF_STATUS[status] ?? 'OK',
       headers: headersOf(isLimited, headers),
-      ...(Object.keys(content).length > 0 && { content: { ...content, ...(route.csv && CSV_CONTENT) } }),
+      ...(Object.keys(content).length > 0 && {
+        content: { ...content, ...(route.list?.columns && CSV_CONTENT) },
+      }),
     }
   }
   if (isConditional) {

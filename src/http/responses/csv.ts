@@ -69,14 +69,14 @@ export function csvLines<Item>(columns: CsvColumns<Item>, items: readonly Item[]
 }
 
 /** The page of `source`, which is JSON, as CSV with these columns. */
-export const csvSource = (source: ResponseSource, columns: CsvColumns<unknown>): ResponseSource => ({
+export const csvSource = (source: ResponseSource, columns: CsvColumns<never>): ResponseSource => ({
   ...source,
   // no value in a key contains NUL
   key: `${source.key}\0as CSV`,
   contentType: CONTENT_TYPE,
   convert(value) {
     const page = value as JsonText
-    const { data } = JSON.parse(page.text) as { data: unknown[] }
+    const { data } = JSON.parse(page.text) as { data: never[] }
     return new JsonText(csvNames(columns) + csvLines(columns, data), page.pagination)
   },
 })

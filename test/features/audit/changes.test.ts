@@ -3,7 +3,7 @@ import { deleteOldAuditEntries } from '../../../src/accounts/audit-log/append.ts
 import { AUDIT_ROLLUP } from '../../../src/accounts/audit-log/rollup.ts'
 import { commandLineActor } from '../../../src/cli/command/actor.ts'
 import type { AuditEntry, AuditReport } from '../../../src/features/audit/model.ts'
-import { listEntries } from '../../../src/features/audit/queries.ts'
+import { entryList } from '../../../src/features/audit/queries.ts'
 import { client, jsonPost, newOrg, testApp } from '../../support/api.ts'
 import { PROGRAM } from '../../support/cli.ts'
 import { findDifferences, testsDatabase } from '../../support/postgres.ts'
@@ -31,7 +31,9 @@ async function run(args: readonly string[], stdin = ''): Promise<string> {
 }
 
 async function log(orgId: string): Promise<AuditEntry[]> {
-  return JSON.parse((await listEntries(database.sql, orgId, { page: 1, per_page: 100 })).text).data.reverse()
+  return JSON.parse(
+    (await entryList.list.page(database.sql, orgId, { page: 1, per_page: 100 })).text,
+  ).data.reverse()
 }
 
 const session = (fields: object = {}) =>
@@ -214,7 +216,7 @@ test('what is past its retention goes, with its counts', async () => {
   expect(await deleteOldAuditEntries(database.sql, before)).toBe(16_000)
   expect(await deleteOldAuditEntries(database.sql, before)).toBe(0)
   for (const { orgId } of [one, two]) {
-    const { text } = await listEntries(database.sql, orgId, { page: 1, per_page: 100 })
+    const { text } = await entryList.list.page(database.sql, orgId, { page: 1, per_page: 100 })
     expect(JSON.parse(text).pagination.total).toBe(1_002)
     expect(await findDifferences(database.sql, orgId, [AUDIT_ROLLUP])).toEqual([])
   }

@@ -176,7 +176,11 @@ test('it is of one snapshot: what is written meanwhile is not in it', async () =
 })
 
 describe('where it cannot go on', () => {
-  const QUERY = { orgId: '', columns: { n: (item: unknown) => (item as { n: number }).n } }
+  const QUERY = {
+    orgId: '',
+    columns: { n: (item: { n: number }) => item.n },
+    itemOf: (parsed: never) => parsed,
+  }
   const request = () => new Request('http://localhost/', CSV)
   const endOf = (response: Response) =>
     response.text().then(
@@ -186,11 +190,13 @@ describe('where it cannot go on', () => {
 
   test('the connection is cut, and an error before the first row is an answer', async () => {
     const lists = createWholeLists({ sql: db.sql, log: silent })
-    const failing = (from: number) => (sql: typeof db.sql) =>
-      sql`select '{"n":' || 1 / (${from}::integer - g) || '}' as item from generate_series(0, 5000) g`
-    await expect(lists.send(request(), { ...QUERY, rows: failing(0) })).rejects.toThrow('division by zero')
+    const failing = (from: number) =>
+      db.sql`select '{"n":' || 1 / (${from}::integer - g) || '}' as item from generate_series(0, 5000) g`
+    await expect(lists.send(request(), { ...QUERY, statement: failing(0) })).rejects.toThrow(
+      'division by zero',
+    )
     const server = listen(
-      { fetch: () => lists.send(request(), { ...QUERY, rows: failing(4_000) }), server: null } as never,
+      { fetch: () => lists.send(request(), { ...QUERY, statement: failing(4_000) }), server: null } as never,
       { host: '127.0.0.1', port: 0 },
       silent,
     )
@@ -204,15 +210,14 @@ describe('where it cannot go on', () => {
     const lines: string[] = []
     const log = createLog('warn', 'json', (line) => lines.push(line))
     const lists = createWholeLists({ sql: db.sql, log }, 1_000)
-    const rows = (sql: typeof db.sql) =>
-      sql`select '{"n":' || g || '}' as item from generate_series(1, 5000) g`
-    const slow = await lists.send(request(), { ...QUERY, rows })
+    const statement = db.sql`select '{"n":' || g || '}' as item from generate_series(1, 5000) g`
+    const slow = await lists.send(request(), { ...QUERY, statement })
     // one of an organization at once: this waits until the slow one is cut off
-    const next = await lists.send(request(), { ...QUERY, rows })
+    const next = await lists.send(request(), { ...QUERY, statement })
     expect(lines.join()).toContain('too slowly')
     expect(await endOf(slow)).toBe('cut')
     await next.body?.cancel()
-    const last = await lists.send(request(), { ...QUERY, rows })
+    const last = await lists.send(request(), { ...QUERY, statement })
     expect(rowsOf(await last.text())).toHaveLength(5_000)
   })
 })
