@@ -134,14 +134,14 @@ const MAX_OFFSET_MS = 17 * 3_600_000
 /** `hourOf` of a text such as `2026-10-25T00 Europe/Berlin`, in milliseconds. */
 const hourMs = memoize((text) => {
   const zone = text.slice(14)
-  const wanted = Date.parse(`${text.slice(0, 13)}:00Z`)
+  const hour = Date.parse(`${text.slice(0, 13)}:00Z`)
   // nothing is older than 1970, and the clocks of earlier centuries had odd offsets
-  if (zone === UTC || wanted < -DAY_MS) return wanted
-  const isReached = (ms: number) => shownAt(ms, zone) >= wanted
-  const direct = 2 * wanted - shownAt(wanted, zone)
-  if (shownAt(direct, zone) === wanted && shownAt(direct - 1_000, zone) === wanted - 1_000) return direct
+  if (zone === UTC || hour < -DAY_MS) return hour
+  const isReached = (ms: number) => shownAt(ms, zone) >= hour
+  const direct = 2 * hour - shownAt(hour, zone)
+  if (shownAt(direct, zone) === hour && shownAt(direct - 1_000, zone) === hour - 1_000) return direct
   // a change of the clock is near
-  let [before, reached] = [wanted - MAX_OFFSET_MS, wanted + MAX_OFFSET_MS]
+  let [before, reached] = [hour - MAX_OFFSET_MS, hour + MAX_OFFSET_MS]
   while (reached - before > 1_000) {
     const middle = before + Math.floor((reached - before) / 2_000) * 1_000
     if (isReached(middle)) reached = middle

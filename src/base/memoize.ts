@@ -13,21 +13,21 @@ export function memoize<Value>(make: (key: string) => Value, maxValues = 1_000):
 
 /** `make` with the result of the first call that succeeded. */
 export function onceResolved<Value>(make: () => Promise<Value>): () => Promise<Value> {
-  let made: Promise<Value> | undefined
+  let result: Promise<Value> | undefined
   return () => {
-    made ??= make().catch((error: unknown) => {
-      made = undefined
+    result ??= make().catch((error: unknown) => {
+      result = undefined
       throw error
     })
-    return made
+    return result
   }
 }
 
 /** `make` with the value that it returned at the first call. */
 export function once<Value>(make: () => Value): () => Value {
-  let made: { value: Value } | undefined
+  let result: { value: Value } | undefined
   return () => {
-    made ??= { value: make() }
-    return made.value
+    result ??= { value: make() }
+    return result.value
   }
 }

@@ -69,11 +69,11 @@ function checkedPrices(model: string, prices: unknown): ModelPrices {
 
 /** Makes something of the server's prices, again when the MODEL_PRICES file has changed and can be used. */
 export function createPriceSource<Loaded>(
-  given: PriceFile | null,
+  file: PriceFile | null,
   log: Log,
   load: (prices: PriceOverrides | undefined) => Promise<Loaded>,
 ): () => Promise<Loaded> {
-  let prices = given?.prices
+  let prices = file?.prices
   let stamp = ''
   let loaded: Promise<Loaded> | undefined
   const readChanged = ({ file }: PriceFile) => {
@@ -88,7 +88,7 @@ export function createPriceSource<Loaded>(
     }
   }
   return () => {
-    if (given !== null) readChanged(given)
+    if (file !== null) readChanged(file)
     loaded ??= load(prices)
     return loaded
   }

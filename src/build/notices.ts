@@ -16,8 +16,8 @@ interface Package {
 }
 
 function runtimePackages(): Package[] {
-  const { found } = lockedPackages(readPackage().dependencies)
-  const packages = [...found.values()].map(({ key, component: { name, version, licenses } }) => {
+  const { byName } = lockedPackages(readPackage().dependencies)
+  const packages = [...byName.values()].map(({ key, component: { name, version, licenses } }) => {
     const folder = join(ROOT, folderOf(key))
     const entries = readdirSync(folder).sort()
     const licence = entries.filter((entry) => LICENCE_FILE.test(entry)).slice(0, 1)

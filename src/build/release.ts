@@ -139,10 +139,10 @@ async function verify(folder: string): Promise<string> {
 }
 
 /** Undefined when it is not given. Throws unless it is an https URL. */
-export function releaseUrl(given: string | undefined): string | undefined {
-  if (given !== undefined && !/^https:\/\/[\w.:/@%+~-]+$/.test(given))
+export function releaseUrl(url: string | undefined): string | undefined {
+  if (url !== undefined && !/^https:\/\/[\w.:/@%+~-]+$/.test(url))
     throw new Error('--url must begin with https:// and have no spaces, quotes, ? or #')
-  return given?.replace(/\/+$/, '')
+  return url?.replace(/\/+$/, '')
 }
 
 if (import.meta.main) {

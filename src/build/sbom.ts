@@ -28,7 +28,7 @@ interface Found {
 }
 
 /** The packages of `names` and all that they need, by their references; `uses` are those of the names. */
-export function lockedPackages(names: object): { found: Map<string, Found>; uses: string[] } {
+export function lockedPackages(names: object): { byName: Map<string, Found>; uses: string[] } {
   const packages = new Map<string, Found>()
   const visit = (needed: string[], path: string): string[] =>
     needed.flatMap((name) => {
@@ -44,16 +44,16 @@ export function lockedPackages(names: object): { found: Map<string, Found>; uses
       }
       return [ref]
     })
-  return { found: packages, uses: visit(Object.keys(names), '') }
+  return { byName: packages, uses: visit(Object.keys(names), '') }
 }
 
 /** The document as JSON text; the same for the same commit, so without a time and a serial number. */
 export function makeSbom(version: string): string {
   const { dependencies = {}, optionalDependencies = {} } = LOCK.workspaces['']
   const root = npm('cloud-analytics', version)
-  const { found, uses } = lockedPackages({ ...dependencies, ...optionalDependencies })
+  const { byName, uses } = lockedPackages({ ...dependencies, ...optionalDependencies })
   const others = bundled(Object.values(optionalDependencies)[0] ?? '')
-  const entries = [...found.values()].sort((a, b) => a.component.purl.localeCompare(b.component.purl))
+  const entries = [...byName.values()].sort((a, b) => a.component.purl.localeCompare(b.component.purl))
   const dependsOn = [...new Set([...uses, ...others.map((other) => other['bom-ref'])])].sort()
   const document = {
     $schema: 'http://cyclonedx.org/schema/bom-1.5.schema.json',

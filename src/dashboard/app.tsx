@@ -31,13 +31,13 @@ export function App() {
   const signIn = async (given?: WhoAmI): Promise<void> => {
     try {
       const by = signedBy()
-      const found = given ?? (await getJson<WhoAmI>('/whoami'))
-      if (given === undefined) keepWho(found, by)
-      keepCsrfToken(found.csrf_token)
-      useTimeZone(found.organization.time_zone)
+      const whoAmI = given ?? (await getJson<WhoAmI>('/whoami'))
+      if (given === undefined) keepWho(whoAmI, by)
+      keepCsrfToken(whoAmI.csrf_token)
+      useTimeZone(whoAmI.organization.time_zone)
       setReason(undefined)
       if (returnToPlace()) return
-      setWho(found)
+      setWho(whoAmI)
     } catch (error) {
       const isRefused = error instanceof ApiFailure && error.status === 401
       if (!isRefused) setReason(messageOf(error))
@@ -72,7 +72,7 @@ export function App() {
       </main>
     )
   }
-  if (who === null) return <SignIn reason={reason} onSignedIn={(found) => void signIn(found)} />
+  if (who === null) return <SignIn reason={reason} onSignedIn={(whoAmI) => void signIn(whoAmI)} />
   if (pageName() === 'device') return <DevicePage key={fragment} who={who} />
   return <SignedIn who={who} signOut={() => void signOut()} />
 }

@@ -14,15 +14,15 @@ export function onDemand<Module, Props extends object>(
   load: () => Promise<Module>,
   pick: (all: Module) => ComponentType<Props>,
 ): ComponentType<Props> {
-  let known: ComponentType<Props> | undefined
+  let component: ComponentType<Props> | undefined
   return function OnDemand(props: Props) {
-    const [Shown, setShown] = useState(() => known)
+    const [Shown, setShown] = useState(() => component)
     const [isMissing, setMissing] = useState(false)
     useEffect(() => {
       load().then(
         (all) => {
-          known = pick(all)
-          setShown(() => known)
+          component = pick(all)
+          setShown(() => component)
         },
         () => setMissing(true),
       )
@@ -134,7 +134,7 @@ export const PAGES: readonly Listed[] = [...TABS.flatMap(({ pages }) => pages), 
 
 /** The address that took the place of an older one; undefined for one that stands. */
 export function newAddressOf({ page, id, query }: Route): string | undefined {
-  const given = Object.fromEntries(query)
-  if (page === 'findings') return linkTo('security', given)
-  return page === 'settings' && id === 'budget' ? linkTo('budgets', given) : undefined
+  const values = Object.fromEntries(query)
+  if (page === 'findings') return linkTo('security', values)
+  return page === 'settings' && id === 'budget' ? linkTo('budgets', values) : undefined
 }

@@ -107,12 +107,12 @@ async function firstDiffering(
   onRead: (sessions: number) => void,
 ) {
   if ('rebuild' in table) {
-    const found = []
+    const rows = []
     for (const org_id of orgIds) {
       const row = await table.findDiffering(sql, org_id, onRead)
-      if (row !== undefined) found.push({ ...row, org_id })
+      if (row !== undefined) rows.push({ ...row, org_id })
     }
-    return found
+    return rows
   }
   const [first, ...others] = orgIds
   if (first !== undefined && others.length === 0) {

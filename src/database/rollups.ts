@@ -262,12 +262,12 @@ export async function moveRows(
 ): Promise<void> {
   const rest = moved.columns.filter((each) => each !== column)
   const columnText = (each: string) => (moved.key.includes(each) ? `f.${each}` : aggregated(moved, each, 'f'))
-  const given = unnest(tx, renamings, { old: ['text', ({ from }) => from], new: ['text', ({ to }) => to] })
+  const names = unnest(tx, renamings, { old: ['text', ({ from }) => from], new: ['text', ({ to }) => to] })
   await tx`
     insert into ${tx(moved.name)} as t (org_id, ${tx(column)}, ${tx.unsafe(rest.join(', '))})
     select ${orgId}, n.new, ${tx.unsafe(rest.map(columnText).join(', '))}
     from ${tx(moved.name)} f
-    join ${given} on n.old = f.${tx(column)}
+    join ${names} on n.old = f.${tx(column)}
     where f.org_id = ${orgId}
     group by ${tx.unsafe(['n.new', ...rest.filter((each) => moved.key.includes(each)).map((each) => `f.${each}`)].join(', '))}
     on conflict (org_id, ${tx.unsafe(moved.key.join(', '))}) do update set ${mergedBy(tx, moved, 't')}`

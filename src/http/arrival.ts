@@ -27,8 +27,8 @@ const VALID_REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/
 
 /** The client's X-Request-Id when it is valid, else a new id. */
 function requestIdOf({ headers }: Request): string {
-  const given = headers.get('x-request-id')
-  return given !== null && VALID_REQUEST_ID.test(given) ? given : crypto.randomUUID()
+  const id = headers.get('x-request-id')
+  return id !== null && VALID_REQUEST_ID.test(id) ? id : crypto.randomUUID()
 }
 
 /** The limit that a request counts in; undefined for what has none. */

@@ -41,16 +41,16 @@ const METHODS = ['DELETE', 'GET', 'PATCH', 'POST', 'PUT']
 /** The methods of the path's routes, for Allow; empty for an unknown path. */
 export function allowOf(path: string, { router }: Pick<AnyElysia, 'router'>): string {
   const { static: plain, http } = router
-  const taken = METHODS.filter(
+  const methods = METHODS.filter(
     (method) => plain[path]?.[method] !== undefined || http.find(method, path) !== null,
   )
-  return (taken.includes('GET') ? ['HEAD', ...taken] : taken).sort().join(', ')
+  return (methods.includes('GET') ? ['HEAD', ...methods] : methods).sort().join(', ')
 }
 
 /** 405 for a path of other methods, or 404 for an unknown one. */
-function noRoute(path: string, asked: string, app: Pick<AnyElysia, 'router'>): ApiError {
+function noRoute(path: string, method: string, app: Pick<AnyElysia, 'router'>): ApiError {
   const allow = allowOf(path, app)
-  if (allow === '' || allow.split(', ').includes(asked))
+  if (allow === '' || allow.split(', ').includes(method))
     return new ApiError('NOT_FOUND', 'There is nothing here')
   const error = new ApiError('NOT_FOUND', `This path takes ${allow}`)
   return new HttpError(error, { status: 405, headers: { Allow: allow } })

@@ -36,31 +36,31 @@ export function changeOf(body: EndpointChangeBody): EndpointChange {
 }
 
 export function endpointProblems(body: EndpointChangeBody, egress: Egress): FieldProblem[] {
-  const problemOf = new Map<string, (given: unknown) => string | undefined>([
-    ['url', (given) => urlProblem(given, egress)],
+  const problemOf = new Map<string, (value: unknown) => string | undefined>([
+    ['url', (value) => urlProblem(value, egress)],
     ['events', eventsProblem],
     ['description', descriptionProblem],
   ])
-  return Object.entries(body).flatMap(([field, given]) => {
-    const message = problemOf.get(field)?.(given)
+  return Object.entries(body).flatMap(([field, value]) => {
+    const message = problemOf.get(field)?.(value)
     return message === undefined ? [] : [{ field, message }]
   })
 }
 
 /** Stored as given, not normalized, so that clients can compare it with theirs. */
-function urlProblem(given: unknown, egress: Egress): string | undefined {
-  if (typeof given !== 'string') return 'must be a text'
-  const checked = egress.checkUrl(given)
+function urlProblem(value: unknown, egress: Egress): string | undefined {
+  if (typeof value !== 'string') return 'must be a text'
+  const checked = egress.checkUrl(value)
   return 'problem' in checked ? checked.problem : undefined
 }
 
-function eventsProblem(given: unknown): string | undefined {
-  if (given === ALL) return undefined
+function eventsProblem(value: unknown): string | undefined {
+  if (value === ALL) return undefined
   const names = `the events are ${EVENT_NAMES.join(', ')}, or * for all`
-  if (!Array.isArray(given) || given.length === 0)
+  if (!Array.isArray(value) || value.length === 0)
     return `must be an array of one or more names, or "*"; ${names}`
   const isKnown = (name: unknown) => typeof name === 'string' && (name === ALL || isEventName(name))
-  const unknown = new Set<unknown>(given.filter((name) => !isKnown(name)))
+  const unknown = new Set<unknown>(value.filter((name) => !isKnown(name)))
   return unknown.size > 0 ? `must be names of events, and ${quoted([...unknown])} none; ${names}` : undefined
 }
 
@@ -73,11 +73,11 @@ function quoted(unknown: readonly unknown[]): string {
   return `${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''} ${unknown.length === 1 ? 'is' : 'are'}`
 }
 
-function descriptionProblem(given: unknown): string | undefined {
-  if (given === null) return undefined
-  if (typeof given !== 'string') return 'must be a text or null'
+function descriptionProblem(value: unknown): string | undefined {
+  if (value === null) return undefined
+  if (typeof value !== 'string') return 'must be a text or null'
   // a code point has at most two UTF-16 units: long texts are not counted
-  const isTooLong = given.length > 2 * MAX_DESCRIPTION_LENGTH || [...given].length > MAX_DESCRIPTION_LENGTH
+  const isTooLong = value.length > 2 * MAX_DESCRIPTION_LENGTH || [...value].length > MAX_DESCRIPTION_LENGTH
   return isTooLong ? `must be a text of at most ${MAX_DESCRIPTION_LENGTH} characters or null` : undefined
 }
 

@@ -52,7 +52,7 @@ export async function createEndpoint(
   { inTurn, box, maxEndpoints }: EndpointDeps,
   orgId: string,
   actor: Actor,
-  wanted: NewEndpoint,
+  endpoint: NewEndpoint,
   idempotency: Idempotency | undefined,
   id = newId('hook'),
 ): Promise<CreatedEndpoint> {
@@ -64,8 +64,8 @@ export async function createEndpoint(
       )
     await lockSecretKey(tx, box.digest)
     const { secret, stored } = makeSecret(box, orgId, id)
-    await insertEndpointRow(tx, orgId, id, wanted, stored)
-    const { url, events, enabled } = wanted
+    await insertEndpointRow(tx, orgId, id, endpoint, stored)
+    const { url, events, enabled } = endpoint
     await recordEntry(tx, orgId, actor, 'webhook.created', { ids: [id], url: shownUrl(url), events, enabled })
     return { ...(await getEndpoint(tx, orgId, id)), secret }
   }

@@ -49,11 +49,11 @@ export const webhookRoutes = (webhooks: RouteDeps & EndpointDeps & { egress: Egr
       '',
       async ({ body, headers, orgId, actor }): Promise<CreatedEndpoint> => {
         const idempotency = idempotencyOf(headers['idempotency-key'], body)
-        const wanted = newEndpointOf(body)
+        const fields = newEndpointOf(body)
         const stored = await read(orgId, (sql) => findStoredResponse(sql, box, orgId, idempotency))
         if (stored !== undefined) return JSON.parse(stored)
-        await checkHost(wanted.url, egress, resolve)
-        return await createEndpoint(webhooks, orgId, actor, wanted, idempotency)
+        await checkHost(fields.url, egress, resolve)
+        return await createEndpoint(webhooks, orgId, actor, fields, idempotency)
       },
       {
         scope: 'webhooks',

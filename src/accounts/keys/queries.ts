@@ -51,7 +51,7 @@ type Rights = Omit<NewKey, 'id' | 'key' | 'member'> & { member: string | null }
 export async function createKey(
   sql: Sql,
   orgId: string,
-  wanted: {
+  key: {
     name: string
     scopes: readonly string[]
     expires?: string | undefined
@@ -61,13 +61,13 @@ export async function createKey(
   },
   actor: Actor = SYSTEM,
 ): Promise<NewKey> {
-  const name = checkName(wanted.name)
-  const scopes = checkScopes(wanted.scopes)
-  const expires_at = wanted.expires === undefined ? null : checkExpiry(wanted.expires)
+  const name = checkName(key.name)
+  const scopes = checkScopes(key.scopes)
+  const expires_at = key.expires === undefined ? null : checkExpiry(key.expires)
   return await inOrganization(sql, orgId, async (tx) => {
-    const member = wanted.member === undefined ? null : await findAddress(tx, orgId, wanted.member)
+    const member = key.member === undefined ? null : await findAddress(tx, orgId, key.member)
     const rights = { name, scopes, expires_at, member }
-    const created = await insertKey(tx, orgId, rights, actor, wanted.id)
+    const created = await insertKey(tx, orgId, rights, actor, key.id)
     const details = { ids: [created.id], name, scopes, expires_at, ...(member === null ? {} : { member }) }
     await recordEntry(tx, orgId, actor, 'api_key.created', details)
     return created

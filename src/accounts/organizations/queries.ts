@@ -44,10 +44,10 @@ const isUniqueViolation = (error: unknown) =>
   error instanceof Error && 'code' in error && error.code === '23505'
 
 /** Makes an organization; its slug is lower-case letters, digits and inner hyphens, at most 63. Throws OperatorError. */
-export async function createOrganization(sql: Sql, wanted: NewOrganization, actor: Actor = SYSTEM) {
-  if (!SLUG.test(wanted.slug))
+export async function createOrganization(sql: Sql, fields: NewOrganization, actor: Actor = SYSTEM) {
+  if (!SLUG.test(fields.slug))
     throw new OperatorError('a slug is 1 to 63 of a-z, 0-9 and -, with a letter or digit at both ends', 2)
-  const checked = { ...wanted, name: checkName(wanted.name), plan: checkPlan(wanted.plan) }
+  const checked = { ...fields, name: checkName(fields.name), plan: checkPlan(fields.plan) }
   try {
     return await sql.begin(async (tx) => {
       const orgId = await insertOrganization(tx, checked)
@@ -55,7 +55,7 @@ export async function createOrganization(sql: Sql, wanted: NewOrganization, acto
       return await getOrganization(tx, checked.slug)
     })
   } catch (error) {
-    if (isUniqueViolation(error)) throw new OperatorError(`there is an organization ${wanted.slug} already`)
+    if (isUniqueViolation(error)) throw new OperatorError(`there is an organization ${fields.slug} already`)
     throw error
   }
 }

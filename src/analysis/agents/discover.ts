@@ -54,7 +54,7 @@ const OVERLAP = 512
  * searched for sessions from its old end on. Throws OperatorError (exit code 2) for a path that does not exist.
  */
 export async function discover(paths: readonly string[], memory?: FileMemory): Promise<Discovery> {
-  const files: Found = { sources: [], ignored: [], skipped: [], known: new Set(), memory }
+  const files: FoundFiles = { sources: [], ignored: [], skipped: [], realPaths: new Set(), memory }
   for (const path of paths) {
     const full = resolve(path)
     const stats = statsOf(full)
@@ -65,62 +65,62 @@ export async function discover(paths: readonly string[], memory?: FileMemory): P
   return { groups: await groupBySession(files.sources), ignored: files.ignored, skipped: files.skipped }
 }
 
-interface Found extends Omit<Discovery, 'groups'> {
+interface FoundFiles extends Omit<Discovery, 'groups'> {
   sources: Source[]
   /** Real paths of the files and folders found: a file that is reached twice is read once. */
-  known: Set<string>
+  realPaths: Set<string>
   memory: FileMemory | undefined
 }
 
 /** `real`: the folder's path without links. */
-async function walk(folder: string, real: string, found: Found): Promise<void> {
+async function walk(folder: string, real: string, files: FoundFiles): Promise<void> {
   let entries: Dirent[]
   try {
     entries = await readdir(folder, { withFileTypes: true })
   } catch (error) {
-    found.skipped.push({ path: folder, reason: codeOf(error) ?? messageOf(error) })
+    files.skipped.push({ path: folder, reason: codeOf(error) ?? messageOf(error) })
     return
   }
   entries.sort((a, b) => (a.name < b.name ? -1 : 1))
   const has = (name: string) => entries.some((entry) => entry.name === name && entry.isDirectory())
   const format = FORMATS.find((each) => each.folder?.isOf(folder, has))
   if (format !== undefined) {
-    if (!found.known.has(real))
-      found.sources.push({
+    if (!files.realPaths.has(real))
+      files.sources.push({
         path: folder,
         format,
         layout: 'folder',
         ...NO_HEAD,
         sessionFromFolder: false,
         bytes: 0,
-        look: found.memory && (await lookAtFolder(folder, found.memory.find(folder))),
+        look: files.memory && (await lookAtFolder(folder, files.memory.find(folder))),
         ids: [],
       })
-    found.known.add(real)
+    files.realPaths.add(real)
     return
   }
   for (const entry of entries) {
     const path = join(folder, entry.name)
     if (entry.isDirectory()) {
-      if (!IGNORED_FOLDERS.has(entry.name)) await walk(path, join(real, entry.name), found)
+      if (!IGNORED_FOLDERS.has(entry.name)) await walk(path, join(real, entry.name), files)
       continue
     }
     // symbolic links to files are followed, those to folders are not: they may form a cycle
     const stats = statsOf(path)
-    if (stats === null) found.skipped.push({ path, reason: 'a link that leads nowhere' })
+    if (stats === null) files.skipped.push({ path, reason: 'a link that leads nowhere' })
     else if (!stats.isDirectory()) {
       const itself = entry.isFile() ? join(real, entry.name) : realpathSync(path)
-      await inspect(path, itself, stats, found, false)
+      await inspect(path, itself, stats, files, false)
     }
   }
 }
 
-async function inspect(path: string, real: string, stats: Stats, found: Found, isNamed: boolean) {
-  if (found.known.has(real) || isPrivate(path) || isPrivate(real)) return
-  found.known.add(real)
-  if (found.known.size > MAX_FILES) throw new OperatorError(`more than ${MAX_FILES} files`)
+async function inspect(path: string, real: string, stats: Stats, files: FoundFiles, isNamed: boolean) {
+  if (files.realPaths.has(real) || isPrivate(path) || isPrivate(real)) return
+  files.realPaths.add(real)
+  if (files.realPaths.size > MAX_FILES) throw new OperatorError(`more than ${MAX_FILES} files`)
   if (!stats.isFile()) {
-    found.skipped.push({ path, reason: NOT_REGULAR })
+    files.skipped.push({ path, reason: NOT_REGULAR })
     return
   }
   const isPlausible = isNamed || SESSION_FILE_EXTENSIONS.has(extname(path.replace(PACKED, '')).toLowerCase())
@@ -128,22 +128,22 @@ async function inspect(path: string, real: string, stats: Stats, found: Found, i
   let look: Look | undefined
   try {
     if (isPlausible) {
-      look = found.memory && lookAt(path, stats, found.memory.find(path))
+      look = files.memory && lookAt(path, stats, files.memory.find(path))
       detected = formatKnown(look) ?? (await detectFormat(path))
     }
     if (detected.kind === 'sessions')
-      found.sources.push({ path, bytes: stats.size, ...withFolder(path, detected), look, ids: [] })
+      files.sources.push({ path, bytes: stats.size, ...withFolder(path, detected), look, ids: [] })
     // sessions that changed are kept once the server has answered
     const kept = detected.kind === 'sessions' ? look?.change === 'same' && look.before : { detected, ids: [] }
-    if (look !== undefined && kept && !look.isUntouched) found.memory?.keep(path, { ...kept, ...look.now })
+    if (look !== undefined && kept && !look.isUntouched) files.memory?.keep(path, { ...kept, ...look.now })
     if (detected.kind === 'sessions') return
   } catch (error) {
-    found.skipped.push({ path, reason: codeOf(error) ?? messageOf(error) })
+    files.skipped.push({ path, reason: codeOf(error) ?? messageOf(error) })
     return
   }
-  if (detected.kind === 'unknown' && !isCompanion(path)) found.skipped.push({ path, reason: detected.reason })
-  else if (isNamed) found.skipped.push({ path, reason: 'no sessions in it' })
-  else found.ignored.push(path)
+  if (detected.kind === 'unknown' && !isCompanion(path)) files.skipped.push({ path, reason: detected.reason })
+  else if (isNamed) files.skipped.push({ path, reason: 'no sessions in it' })
+  else files.ignored.push(path)
 }
 
 /** The format found before, when the bytes that it was detected by are the same. */

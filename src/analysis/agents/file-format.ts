@@ -68,9 +68,9 @@ export const isCompanion = (path: string, head = ''): boolean =>
 function detectText(head: Head, isWhole: boolean): DetectedFormat {
   const { path, text, objects } = head
   const hasLines = !objects().next().done
-  const found = findLines(head) ?? findDocument(head, hasLines)
-  if (found !== undefined) {
-    const { format, ...document } = found
+  const match = findLines(head) ?? findDocument(head, hasLines)
+  if (match !== undefined) {
+    const { format, ...document } = match
     const { facts = () => ({}), name } = format
     const written = copyText(/"(?:timestamp|startTime)"\s*:\s*"([^"]{10,40})"/.exec(text)?.[1] ?? '')
     const said: Partial<HeadFacts> = { ...facts(head), ...document }

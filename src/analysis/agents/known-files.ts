@@ -59,10 +59,10 @@ export function statsOf(path: string): Stats | null {
 }
 
 /** Looks at a regular file. One that the system has not changed is not opened. Errors of the file system are thrown as they are. */
-export function lookAt(path: string, { size, mtimeMs, ctimeMs }: Stats, known: KnownFile | undefined): Look {
+export function lookAt(path: string, { size, mtimeMs, ctimeMs }: Stats, entry: KnownFile | undefined): Look {
   // an earlier version did not look for the sessions that started others
-  const isOutdated = known?.detected.kind === 'sessions' && known.detected.startedBy === undefined
-  const before = isOutdated ? undefined : known
+  const isOutdated = entry?.detected.kind === 'sessions' && entry.detected.startedBy === undefined
+  const before = isOutdated ? undefined : entry
   const isUntouched =
     before?.size === size &&
     before.mtimeMs === mtimeMs &&

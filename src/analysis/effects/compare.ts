@@ -212,9 +212,9 @@ const idsOf = (entries: readonly Entry[], isChanged: boolean, key: (entry: Entry
   new Set(entries.filter((entry) => entry.isChanged === isChanged).map(key))
 
 /** Compares those who changed with those who had not. θ is NaN where there is nothing to compare. */
-export function compare(asked: Compare): Comparison {
-  const { units, unit, weeks, quantile } = asked
-  const all = weeks.map((week) => cohortAt(week, asked))
+export function compare(question: Compare): Comparison {
+  const { units, unit, weeks, quantile } = question
+  const all = weeks.map((week) => cohortAt(week, question))
   const usable = all.filter((cohort) => cohortEffect(cohort) !== undefined)
   const cohorts = usable.length > 0 ? usable : all
   const by = cluster(

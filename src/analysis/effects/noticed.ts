@@ -110,7 +110,7 @@ function noticeShares(
   shareOf: ShareOf,
   starts: ReadonlyMap<string, number>,
 ): Noticed[] {
-  const found = new Map<string, { adopted: Map<string, number>; isNoticed: boolean }>()
+  const changes = new Map<string, { adopted: Map<string, number>; isNoticed: boolean }>()
   for (const [unit, weeks] of units) {
     const high = new Map<string, number[]>()
     for (const one of weeks)
@@ -118,7 +118,7 @@ function noticeShares(
         if ((shareOf(one, value) ?? 0) > HIGH) high.getOrInsertComputed(value, () => []).push(one.week)
     for (const [value, its] of high) {
       if (its.length < 2) continue
-      const change = found.getOrInsertComputed(value, () => ({ adopted: new Map(), isNoticed: false }))
+      const change = changes.getOrInsertComputed(value, () => ({ adopted: new Map(), isNoticed: false }))
       change.adopted.set(unit, Math.min(...its))
       change.isNoticed ||= weeks.some(
         (one) =>
@@ -127,7 +127,7 @@ function noticeShares(
       )
     }
   }
-  return [...found].flatMap(([value, { adopted, isNoticed }]) =>
+  return [...changes].flatMap(([value, { adopted, isNoticed }]) =>
     isNoticed ? changeOf(trait, value, adopted, starts) : [],
   )
 }

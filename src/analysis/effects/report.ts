@@ -99,28 +99,28 @@ export function measureChange(question: Question): Figures {
     return { evidence, verdict: 'too_early', ...counts, clusters: isAtOnce ? null : counts.clusters }
   }
   const all = { units, unit, weeks: closed, quantile, ...dated }
-  const found = compare({ ...all, shift: 0 })
-  const isSmall = unit === 'repository' && question.members(found.changed.union(found.others)) < MIN_UNITS
+  const result = compare({ ...all, shift: 0 })
+  const isSmall = unit === 'repository' && question.members(result.changed.union(result.others)) < MIN_UNITS
   const [week = now, ...later] = weeks
   const priced = { after, measure: 'cost_per_prompt' } as const
   // a measure that others have nothing of does not make it everybody's change
   const hasOthers = units.some((one) => one.adopted === null && differenceAt(one, week, priced))
-  if (later.length === 0 && !hasOthers) return ownPast(question, found, isSmall, week, quantile)
-  const { clusters } = found
-  const [changed, others] = [found.changed.size, found.others.size]
+  if (later.length === 0 && !hasOthers) return ownPast(question, result, isSmall, week, quantile)
+  const { clusters } = result
+  const [changed, others] = [result.changed.size, result.others.size]
   const counts = { ...counted(changed, others), clusters }
   const isFew =
     Math.min(changed, others) < MIN_UNITS || Math.min(clusters.changed, clusters.others) < MIN_CLUSTERS
-  if (isFew || isSmall || !(found.df >= MIN_DF))
+  if (isFew || isSmall || !(result.df >= MIN_DF))
     return { evidence: 'compared', verdict: 'too_few', ...counts }
   const checked = closed.filter((week) => week - after - 1 - BEFORE >= first)
   const control = compare({ ...all, weeks: checked, shift: after + 1, length: SUM.cost + 1 })
   const placebo = Number.isNaN(control.low) ? null : shown(measure, control)
-  const figures = shown(measure, found)
+  const figures = shown(measure, result)
   return {
-    ...{ ...counts, ...figures, ...visible(measure, found.visible), evidence: 'compared' },
+    ...{ ...counts, ...figures, ...visible(measure, result.visible), evidence: 'compared' },
     verdict: verdictOf(figures, placebo),
-    ...comparedMoney(question, closed, found),
+    ...comparedMoney(question, closed, result),
     placebo: placebo as Figures['placebo'],
   }
 }
@@ -139,8 +139,8 @@ function verdictOf(figures: Shown, placebo: Shown | null): Verdict {
   return contains(placebo, figures.effect) ? 'drift_possible' : 'seen'
 }
 
-function comparedMoney({ units, measure, after }: Question, closed: readonly number[], found: Comparison) {
-  const ofChanged = found.cells.filter(({ isChanged }) => isChanged)
+function comparedMoney({ units, measure, after }: Question, closed: readonly number[], result: Comparison) {
+  const ofChanged = result.cells.filter(({ isChanged }) => isChanged)
   const compared = ofChanged.reduce((sum, cell) => sum + costOf(cell.after), 0)
   let all = 0
   for (const { adopted, cells } of units) {
@@ -150,19 +150,19 @@ function comparedMoney({ units, measure, after }: Question, closed: readonly num
   return {
     compared_share: round6(compared / all),
     money: MEASURES[measure].isRatio
-      ? moneyOf(compared, found, found.cells, measure === 'cost_per_call')
+      ? moneyOf(compared, result, result.cells, measure === 'cost_per_call')
       : null,
   }
 }
 
 function ownPast(
   { units, measure, after, first }: Question,
-  found: Comparison,
+  result: Comparison,
   isSmall: boolean,
   week: number,
   quantile: number,
 ): Figures {
-  const changed = found.changed.size
+  const changed = result.changed.size
   const counts = { evidence: 'own_past', changed, others: 0, clusters: null, ...NONE } as const
   if (changed < MIN_UNITS || isSmall) return { ...counts, verdict: 'too_few' }
   const past = comparePast(units, week, first, quantile, { measure, after })

@@ -115,7 +115,7 @@ function withoutTaskCopies(parts: SessionFragments): SessionFragments {
 
 /** Returns a function that takes one of the transcript's calls which may be the call of telemetry; false where there is none. */
 function takerOfEqual(calls: readonly TurnFragment[]): (told: TurnFragment) => boolean {
-  const taken = new Set<string>()
+  const ids = new Set<string>()
   const groups = new Map<string, Map<string, TurnFragment[]>>()
   return ({ request, tokens, lacks = [] }) => {
     if (tokens === null) return false
@@ -129,8 +129,8 @@ function takerOfEqual(calls: readonly TurnFragment[]): (told: TurnFragment) => b
     }
     const equal = byTokens.get(keyOf(tokens, lacks)) ?? []
     for (let call = equal.pop(); call !== undefined; call = equal.pop()) {
-      if (taken.has(call.id)) continue
-      taken.add(call.id)
+      if (ids.has(call.id)) continue
+      ids.add(call.id)
       return true
     }
     return false

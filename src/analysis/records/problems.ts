@@ -89,8 +89,8 @@ export function problemsIn(errors: ValueErrorIterator, at: string, limit: number
     // that of a missing field comes before the mismatch of its type
     if (!problems.has(field)) problems.set(field, { field, message: messageOf(error) })
   }
-  const addAll = (found: Iterable<ValueError>): void => {
-    for (const error of found) {
+  const addAll = (list: Iterable<ValueError>): void => {
+    for (const error of list) {
       if (problems.size >= limit) return
       const nested = nestedOf(error)
       if (nested === undefined) add(error)

@@ -79,9 +79,9 @@ export function riskProblem(record: PrRiskRecord, at: string): FieldProblem | un
   const excluded = { message: `must not be given with the state ${state}` }
   if (merged_at != null && (state ?? 'merged') !== 'merged') return { field: `${at}.merged_at`, ...excluded }
   if (closed_at != null && state === 'open') return { field: `${at}.closed_at`, ...excluded }
-  const given = COMPONENTS.filter((part) => record[scoreField(part)] != null)
+  const components = COMPONENTS.filter((part) => record[scoreField(part)] != null)
   if (record.files != null) {
-    const [part] = given
+    const [part] = components
     if (part !== undefined)
       return { field: `${at}.${scoreField(part)}`, message: 'must not be given with files' }
     if (record.contributions != null)
@@ -93,7 +93,7 @@ export function riskProblem(record: PrRiskRecord, at: string): FieldProblem | un
       return { field: `${at}.files_changed`, message: 'must not be less than the files given' }
     return undefined
   }
-  if (given.length === 0)
+  if (components.length === 0)
     return { field: `${at}.files`, message: 'is required, or all four of the scores that it gives' }
   const missing = COMPONENTS.find((part) => record[scoreField(part)] == null)
   if (missing !== undefined)

@@ -44,12 +44,12 @@ export function createBasePrices({ divided, changesOf }: PriceHistory, day: stri
     })
   }
   const find = (model: string, terms: readonly string[]): BasePrices => {
-    const wanted = terms.includes('peak')
+    const isPeak = terms.includes('peak')
     const later = changesOf(model).flatMap((change) => (change > day ? [Date.parse(change)] : []))
     const begin = [start, ...later].find((ms) => priceAt(model, terms, ms) !== undefined)
     if (begin === undefined) return undefined
     let current = priceAt(model, terms, begin)
-    const isWanted = () => current?.terms.includes('peak') === wanted
+    const isWanted = () => current?.terms.includes('peak') === isPeak
     for (let ms = begin + DAY_MS - HOUR_MS; !isWanted() && ms > begin - 3 * DAY_MS; ms -= HOUR_MS)
       current = priceAt(model, terms, ms)
     return (isWanted() ? current : priceAt(model, terms, begin))?.costs.map((cost) =>

@@ -39,9 +39,9 @@ export async function loadGuesses(): Promise<(model: string, at: string) => Pric
     if (lookUp(model, at) !== undefined) return undefined
     // a tier without a price has the model's own as its guess
     const untiered = model.replace(/ \([^)]*\)$/, '')
-    const wanted = placeOf(plainNameOf(untiered))
+    const place = placeOf(plainNameOf(untiered))
     const isKnown = lookUp(untiered, at) !== undefined
-    const nearest = isKnown ? untiered : wanted && nearestOf(wanted, places)
+    const nearest = isKnown ? untiered : place && nearestOf(place, places)
     return {
       nearest: nearest ?? null,
       line: lineOf(model, nearest === undefined ? undefined : lookUp(nearest, at)?.row),

@@ -170,13 +170,13 @@ interface PricedRecord {
  * estimate from its tokens.
  */
 export function priceRecord(pricer: Pricer, record: SessionRecord): PricedRecord {
-  const { estimated_cost: given = null, turn_records, tokens, created_at } = record
+  const { estimated_cost: cost = null, turn_records, tokens, created_at } = record
   const sum = tokens ? allTokens(tokens) : undefined
   const turns = turn_records ?? []
   const said = record.unpriced_tokens ?? 0
   const turnCosts = turns.map((turn) => turn.cost ?? null)
-  if (given !== null && (record.cost_source !== 'estimated' || said === 0))
-    return { cost: given, turnCosts, unpricedTokens: said, unpriced: [] }
+  if (cost !== null && (record.cost_source !== 'estimated' || said === 0))
+    return { cost, turnCosts, unpricedTokens: said, unpriced: [] }
   const sessionModel = record.model ?? record.models?.[0]
   const unpriced = new Set<string>()
   let [estimated, pricedTokens, unpricedTokens] = [0n, 0, 0]
@@ -203,16 +203,14 @@ export function priceRecord(pricer: Pricer, record: SessionRecord): PricedRecord
       })
   }
   const hasPrices = turns.some((turn) => turn.tokens || turn.cost != null)
-  if (!hasPrices && sum && (given === null || said === countOf(sum)))
+  if (!hasPrices && sum && (cost === null || said === countOf(sum)))
     price({ model: sessionModel, tokens: sum, at: normalizeTimestamp(created_at), aggregated: true })
   const recordPrice =
-    given === null
-      ? turns.reduce((all, { cost }) => all + picodollarsOf(cost ?? 0), 0n)
-      : picodollarsOf(given)
+    cost === null ? turns.reduce((all, { cost }) => all + picodollarsOf(cost ?? 0), 0n) : picodollarsOf(cost)
   return {
     cost: dollarsOf(recordPrice + estimated),
     turnCosts,
-    unpricedTokens: given === null ? unpricedTokens : Math.max(0, said - pricedTokens),
+    unpricedTokens: cost === null ? unpricedTokens : Math.max(0, said - pricedTokens),
     unpriced: [...unpriced].sort(),
   }
 }

@@ -74,8 +74,8 @@ function attributesOf(list: unknown): Map<string, string | number | boolean> {
   for (const attribute of list as unknown[]) {
     if (typeof attribute !== 'object' || attribute === null) continue
     const { key, value } = attribute as Fields
-    const known = typeof key === 'string' && ATTRIBUTES.has(key) ? keptValue(value) : undefined
-    if (known !== undefined) attributes.set(key as string, known)
+    const scalar = typeof key === 'string' && ATTRIBUTES.has(key) ? keptValue(value) : undefined
+    if (scalar !== undefined) attributes.set(key as string, scalar)
   }
   return attributes
 }

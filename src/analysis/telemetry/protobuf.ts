@@ -31,7 +31,7 @@ function fields(message: MessageReader, take: (field: number, message: MessageRe
   for (let number = message.next(); number !== 0; number = message.next()) take(number, message)
 }
 
-function readAttribute(attribute: MessageReader, found: Found): void {
+function readAttribute(attribute: MessageReader, values: Found): void {
   try {
     let key = ''
     let value: MessageReader | undefined
@@ -40,7 +40,7 @@ function readAttribute(attribute: MessageReader, found: Found): void {
       else if (number === 2) value = attribute.message()
     }
     const decoded = value === undefined || !ATTRIBUTES.has(key) ? undefined : readValue(value)
-    if (decoded !== undefined) found.set(key, decoded)
+    if (decoded !== undefined) values.set(key, decoded)
   } catch (error) {
     // it has bytes of its own: what is wrong in them loses no other attribute
     if (!(error instanceof WireError)) throw error

@@ -8,12 +8,12 @@ import type { FactSession } from './model.ts'
 export function divideTokens(
   cells: readonly Cell[],
   mainCell: Cell,
-  given: FactSession['detail']['tokens'],
+  tokens: FactSession['detail']['tokens'],
   endOf: (model: string) => Cell,
 ): void {
   const countIn = (kind: number) => (cell: Cell) => cell.tokens[kind] ?? 0
-  const hours = given?.cache_creation_1h ?? sumOf(cells.map(countIn(HOUR)))
-  const totals = byKind({ ...allTokens(given), cache_creation_1h: hours })
+  const hours = tokens?.cache_creation_1h ?? sumOf(cells.map(countIn(HOUR)))
+  const totals = byKind({ ...allTokens(tokens), cache_creation_1h: hours })
   for (const [kind, total] of totals.entries()) {
     const counted = sumOf(cells.map(countIn(kind)))
     if (total === counted) continue

@@ -13,9 +13,9 @@ export function createTally() {
     },
     /** The counts since the last call. */
     take(): TallyCounts {
-      const taken = [...counts.values()]
+      const entries = [...counts.values()]
       counts = new Map()
-      return taken
+      return entries
     },
   }
 }

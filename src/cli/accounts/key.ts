@@ -85,10 +85,10 @@ async function create(context: Context, options: CreateOptions): Promise<void> {
   if ((scopes === undefined) === (ingest === undefined))
     throw new OperatorError('give either --scopes or --ingest', 2)
   if (agent !== undefined && ingest === undefined) throw new OperatorError('--agent goes with --ingest', 2)
-  const named = (scopes ?? 'ingest').split(',').map((scope) => scope.trim())
-  const wanted = { name, scopes: named.filter((scope) => scope !== ''), expires, member }
+  const scopeNames = (scopes ?? 'ingest').split(',').map((scope) => scope.trim())
+  const fields = { name, scopes: scopeNames.filter((scope) => scope !== ''), expires, member }
   const created = await withOrganization(context, org, (sql, orgId) =>
-    createKey(sql, orgId, wanted, commandLineActor()),
+    createKey(sql, orgId, fields, commandLineActor()),
   )
   const settings = ingest ? settingsToPaste(context.config, created.key, agent) : undefined
   // the key alone, for KEY=$(cloud-analytics key create …)

@@ -16,7 +16,7 @@ export function addSession(program: CliCommand): void {
 
 async function remove(context: Context, { org }: { org?: string }, ids: Args): Promise<void> {
   const { deleteByIds } = await import('../../server/erasure/delete-sessions.ts')
-  const wanted = [...new Set(ids)].map((id) => id.replaceAll('\0', ''))
+  const sessionIds = [...new Set(ids)].map((id) => id.replaceAll('\0', ''))
   const deleted = await withDatabase(context, async (sql) => {
     const [only, ...others] = await organizationsOf(sql, org)
     if (only === undefined)
@@ -24,10 +24,10 @@ async function remove(context: Context, { org }: { org?: string }, ids: Args): P
         'there is no organization; next: cloud-analytics org create --slug acme --name Acme',
       )
     if (others.length > 0) throw new OperatorError('there are several organizations: give --org', 2)
-    return await deleteByIds(sql, only.id, commandLineActor(), wanted)
+    return await deleteByIds(sql, only.id, commandLineActor(), sessionIds)
   })
   const deletedIds = new Set(deleted)
-  const not_found = wanted.filter((id) => !deletedIds.has(id))
+  const not_found = sessionIds.filter((id) => !deletedIds.has(id))
   for (const id of not_found) printMessage(`there is no session ${JSON.stringify(id)}`)
   await printResult(context.json, { deleted, not_found }, `${deleted.length} sessions are deleted`)
   if (not_found.length > 0) throw new OperatorError(`${not_found.length} of the sessions do not exist`)

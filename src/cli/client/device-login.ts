@@ -30,9 +30,9 @@ const Device = Type.Object({
 
 /** Signs this machine in by approval in a browser (RFC 8628); returns the key. Throws OperatorError without approval in time. */
 export async function loginByDevice(url: string, { browser }: { browser: boolean }): Promise<string> {
-  const asked = await post(url, '/auth/device', { name: machineName() ?? 'a machine' })
-  const device = bodyOf(asked)
-  if (!asked.ok || !Value.Check(Device, device)) throw refusal(url, asked)
+  const answer = await post(url, '/auth/device', { name: machineName() ?? 'a machine' })
+  const device = bodyOf(answer)
+  if (!answer.ok || !Value.Check(Device, device)) throw refusal(url, answer)
   printMessage(`open ${device.verification_uri} in a browser and approve this code: ${device.user_code}`)
   if (browser) openBrowser(device.verification_uri_complete)
   const deadline = performance.now() + device.expires_in * 1_000

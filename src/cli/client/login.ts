@@ -29,8 +29,8 @@ async function readKey(url: string, options: { browser: boolean }): Promise<{ ke
   if (process.stdin.isTTY) return { key: await loginByDevice(url, options), name: 'the key of the server' }
   const key = (await Bun.stdin.text()).trim()
   if (key === '') {
-    const wanted = 'give it on standard input or in CLOUD_ANALYTICS_KEY'
-    throw new OperatorError(`no key was given: ${wanted}`, 2)
+    const hint = 'give it on standard input or in CLOUD_ANALYTICS_KEY'
+    throw new OperatorError(`no key was given: ${hint}`, 2)
   }
   // it is not shown: a mistyped key may differ from a valid one by a character
   return { key, name: 'what was given' }

@@ -172,13 +172,13 @@ function stateOf(
   const pending = Object.fromEntries(KINDS.map((kind) => [kind, new Map()])) as Pending
   let nextSaveMs = 0
   const owners = createLineOwners((line) => {
-    const [found] = read('select owner from lines where target = ? and line = ?', target, line)
-    return found && Number(found[0])
+    const [row] = read('select owner from lines where target = ? and line = ?', target, line)
+    return row && Number(row[0])
   })
   const get = <K extends Kind>(kind: K, id: string): Values[K] | undefined => {
     if (pending[kind].has(id)) return pending[kind].get(id)
-    const [found] = read(`select value from ${kind} where target = ? and id = ?`, target, id)
-    return found && parsed(found[0])
+    const [row] = read(`select value from ${kind} where target = ? and id = ?`, target, id)
+    return row && parsed(row[0])
   }
   const set = <K extends Kind>(kind: K, id: string, value: Values[K] | undefined): void => {
     pending[kind].set(id, value)

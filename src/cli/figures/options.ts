@@ -130,6 +130,6 @@ export const isFiltered = (parameters: Parameters): boolean =>
 
 /** Throws OperatorError naming the flags that only the other schema has. */
 export function refuseOthers(schema: TObject, other: TObject, options: object, reason: string): void {
-  const given = Object.keys(parametersOf(other, options)).filter((name) => !(name in schema.properties))
-  if (given.length > 0) throw new OperatorError(`${given.map(flagOf).join(', ')} ${reason}`, 2)
+  const names = Object.keys(parametersOf(other, options)).filter((name) => !(name in schema.properties))
+  if (names.length > 0) throw new OperatorError(`${names.map(flagOf).join(', ')} ${reason}`, 2)
 }

@@ -43,12 +43,12 @@ interface Figure<Body> {
 export const figure =
   <Body>({ path, query, hasOwnRange = false, text }: Figure<Body>) =>
   async (context: Context, options: OrgOptions): Promise<void> => {
-    const given = parametersOf(query, options)
+    const entries = parametersOf(query, options)
     const hasRange = 'date_from' in query.properties && !hasOwnRange
     const server = serverUnlessOrg(context.env, options)
     const show = async (source: Source, zone: string) => {
       useTimeZone(zone)
-      const parameters = hasRange ? withRange(given) : given
+      const parameters = hasRange ? withRange(entries) : entries
       const url = urlOf(path, parameters)
       const body = await source.get(url)
       if (context.json) return await printText(visible(hasRange ? withRangeOf(body, parameters) : body))
@@ -57,9 +57,9 @@ export const figure =
     }
     try {
       // before a server is asked
-      readQuery(query, urlOf(path, given))
+      readQuery(query, urlOf(path, entries))
       if (server !== undefined) {
-        const get = async (asked: string) => (await askOk(server, asked)).text
+        const get = async (route: string) => (await askOk(server, route)).text
         const ask = async () => {
           const source = { words: '', get }
           // undefined: of a server that is older than this program
@@ -74,7 +74,7 @@ export const figure =
       const { org = '' } = options
       const words = ` --org ${shellWord(org)}`
       await withOrganization(context, org, async (sql, orgId) => {
-        const get = (asked: string) => localBody(context, sql, orgId, asked)
+        const get = (route: string) => localBody(context, sql, orgId, route)
         await show({ words, get }, await findZone(sql, orgId))
       })
     } catch (error) {
@@ -85,10 +85,10 @@ export const figure =
   }
 
 function urlOf(path: string, parameters: Parameters): string {
-  const given = Object.entries(parameters).filter(
+  const entries = Object.entries(parameters).filter(
     (entry): entry is [string, string] => entry[1] !== undefined,
   )
-  return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`
+  return entries.length === 0 ? path : `${path}?${new URLSearchParams(entries)}`
 }
 
 /** Adds `range` to the text of an object, which is otherwise as it came. */

@@ -38,9 +38,9 @@ export async function backup(
   const startedMs = performance.now()
   await using database = await openDatabase(config, 'command', log)
   const signBy = await findSigningKey(config, database.sql)
-  const made = await writeShown(database.sql, { file, secretKey: secretKey ?? null, signBy })
+  const result = await writeShown(database.sql, { file, secretKey: secretKey ?? null, signBy })
   const seconds = secondsSince(startedMs)
-  const rows = made.tables.reduce((sum, table) => sum + table.rows, 0)
+  const rows = result.tables.reduce((sum, table) => sum + table.rows, 0)
   if (!withSecretKey)
     printMessage(
       'secret.key is not inside: keep it elsewhere, without it webhook secrets cannot be opened (--with-secret-key)',
@@ -54,13 +54,13 @@ export async function backup(
     {
       file,
       program: VERSION,
-      ...made,
+      ...result,
       rows,
       secret_key: withSecretKey,
       signed: signBy !== undefined,
       seconds,
     },
-    `${file}: ${rows} rows of ${made.tables.length} tables, ${made.bytes} bytes, ` +
+    `${file}: ${rows} rows of ${result.tables.length} tables, ${result.bytes} bytes, ` +
       `${withSecretKey ? 'with secret.key: keep the file secret' : 'without secret.key'}, in ${seconds} s`,
   )
 }

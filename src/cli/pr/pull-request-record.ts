@@ -75,9 +75,9 @@ async function findCommit(git: Git, name: string): Promise<{ commit: string; isR
     const { code, output } = await runGit(git, words)
     if (code === 0) return { commit: output.trim(), isRemote }
   }
-  const wanted = name.replace(/^(refs\/(heads|remotes)\/)?(origin\/)?/, '')
+  const branch = name.replace(/^(refs\/(heads|remotes)\/)?(origin\/)?/, '')
   // a clone of one branch keeps another only where it is told to
-  const fetched = /^[0-9a-f]{40,64}$/.test(wanted) ? wanted : `${wanted}:refs/remotes/origin/${wanted}`
+  const fetched = /^[0-9a-f]{40,64}$/.test(branch) ? branch : `${branch}:refs/remotes/origin/${branch}`
   throw new OperatorError(`this clone has no ${name}: run git fetch origin ${shellWord(fetched)}`)
 }
 

@@ -28,9 +28,9 @@ const NOT_WRITABLE = /^(EACCES|EPERM|EROFS|ENOTDIR|EEXIST|ENOENT|ELOOP|ENAMETOOL
 
 function problemOf(setting: string, folder: string, remedy: string): string[] {
   try {
-    const made = mkdirSync(folder, { recursive: true, mode: 0o700 })
+    const created = mkdirSync(folder, { recursive: true, mode: 0o700 })
     // a folder that was missing is made when it is needed: the start may still fail for another reason
-    rmSync(made ?? mkdtempSync(join(folder, '.writable-')), { recursive: true })
+    rmSync(created ?? mkdtempSync(join(folder, '.writable-')), { recursive: true })
     return []
   } catch (error) {
     const code = codeOf(error) ?? ''

@@ -207,7 +207,7 @@ function startDemoWebhooks({ config }: Pick<Context, 'config'>) {
     /** Registers an endpoint for all events of the organization, and one for few. Returns their ids. */
     async register(sql: Sql, orgId: string): Promise<[endpoint: string, failing: string]> {
       const box = createSecretBox(loadSecretKey(config))
-      const wanted = {
+      const settings = {
         url: `${receiver.url}/`,
         events: ['*'],
         enabled: true,
@@ -216,7 +216,7 @@ function startDemoWebhooks({ config }: Pick<Context, 'config'>) {
       const inTurn: Change = (id, work) => inOrganization(sql, id, work)
       const deps = { inTurn, box, maxEndpoints: config.webhookMaxEndpoints }
       const id = EXAMPLE_IDS.webhook_id
-      const endpoint = await createEndpoint(deps, orgId, commandLineActor(), wanted, undefined, id)
+      const endpoint = await createEndpoint(deps, orgId, commandLineActor(), settings, undefined, id)
       secret = endpoint.secret
       const few = {
         ...{ url: `${failing.url}/`, events: ['security.alert'], enabled: true },

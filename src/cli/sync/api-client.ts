@@ -269,10 +269,10 @@ export function targetOf({ env }: Context, server: Server) {
   /** Reads the owner from the state, else from the server, which is asked at most once. */
   const owner = once(async (): Promise<KeyOwner> => {
     const [folder, keyId] = [stateFolder(env), keyIdOf(server.key)]
-    const known = hasState(folder)
+    const keyOwner = hasState(folder)
       ? await withState(folder, (state) => findKeyOwner(state, server.url, keyId))
       : undefined
-    return known ?? (await askKeyOwner({ server: server.url, key: server.key }))
+    return keyOwner ?? (await askKeyOwner({ server: server.url, key: server.key }))
   })
   return {
     ...{ server, owner },

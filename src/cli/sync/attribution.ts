@@ -45,8 +45,8 @@ export async function readUsualFolders(
   state: SyncState | undefined,
   onWritten: NonNullable<ReadOptions['onWritten']>,
 ): Promise<void> {
-  const given = new Set(paths.map((path) => resolve(path)))
-  const folders = agentFolders(env).filter((folder) => existsSync(folder) && !given.has(resolve(folder)))
+  const roots = new Set(paths.map((path) => resolve(path)))
+  const folders = agentFolders(env).filter((folder) => existsSync(folder) && !roots.has(resolve(folder)))
   const incremental = createIncremental(state, 'written', {})
   const results = readSessions(folders, {
     pricer: await pricerOf(config)(),

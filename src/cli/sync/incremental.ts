@@ -75,8 +75,8 @@ export function createIncremental(
   const isTriedAgain = ({ refused, skipped, at }: StateOfSession) =>
     skipped === undefined && refused !== undefined && Date.now() - Date.parse(at) > REFUSED_AGAIN_MS
   // a run that knew more, as who pays, has told it
-  const isDone = (known: KnownFile | undefined) =>
-    known?.done === how || known?.done?.startsWith(`${how} `) === true
+  const isDone = (file: KnownFile | undefined) =>
+    file?.done === how || file?.done?.startsWith(`${how} `) === true
   const isUnchanged = (sources: readonly Source[]) =>
     !restore &&
     sources.every(({ look }) => look?.change === 'same' && isDone(look.before)) &&

@@ -42,8 +42,8 @@ export async function sync(context: Context, options: SyncOptions, args: Args): 
   const given = pathsOf(args)
   checkUsage(options)
   const server = serverUnlessOrg(context.env, options, !options.dryRun)
-  const named = given.length > 0 ? given : [...agentFolders(context.env), ...accountFiles(context.env)]
-  const paths = named.filter((path) => existsSync(resolve(path)))
+  const sources = given.length > 0 ? given : [...agentFolders(context.env), ...accountFiles(context.env)]
+  const paths = sources.filter((path) => existsSync(resolve(path)))
   const missing = given.filter((path) => !paths.includes(path))
   if (paths.length === 0 && missing.length > 0)
     throw new OperatorError(`no such file or folder: ${missing.join(', ')}`)

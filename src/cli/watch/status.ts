@@ -25,10 +25,10 @@ const MAX_WAITING = 5
 /** `status`: prints what was sent when to which server, and what will be lost. */
 export async function status({ env, json }: Context): Promise<void> {
   const folder = stateFolder(env)
-  const found = hasState(folder)
+  const report = hasState(folder)
     ? await withState(folder, (database) => readStatus(env, listStates(database)))
     : await readStatus(env, [])
-  await printResult(json, found, statusText(found))
+  await printResult(json, report, statusText(report))
 }
 
 type Status = Awaited<ReturnType<typeof readStatus>>
@@ -70,9 +70,9 @@ function serverStatus({ server, organization, list }: SyncState) {
       refused.push({ id, at, reason })
       continue
     }
-    const known = agents.getOrInsertComputed(agent, () => ({ agent, sessions: 0, last_sent_at: at }))
-    known.sessions += 1
-    if (at > known.last_sent_at) known.last_sent_at = at
+    const entry = agents.getOrInsertComputed(agent, () => ({ agent, sessions: 0, last_sent_at: at }))
+    entry.sessions += 1
+    if (at > entry.last_sent_at) entry.last_sent_at = at
   }
   const answers = list('keys').map(([, { at }]) => at)
   return {
@@ -97,15 +97,15 @@ interface UnsentFile {
 async function unsentFiles(paths: readonly string[], states: readonly SyncState[]): Promise<UnsentFile[]> {
   const unsent: UnsentFile[] = []
   for (const [path, { size, mtimeMs }] of await stampsOf(paths)) {
-    const known = states.flatMap(({ get }) => get('files', path) ?? [])
-    const same = known.filter((file) => file.size === size && file.mtimeMs === mtimeMs)
+    const files = states.flatMap(({ get }) => get('files', path) ?? [])
+    const same = files.filter((file) => file.size === size && file.mtimeMs === mtimeMs)
     const isSent = same.some(({ done, detected }) => done != null || detected.kind !== 'sessions')
     // a file of another name is known as a session's file only once it was read
-    if (isSent || (known.length === 0 && !/\.(?:jsonl|json|db)$/.test(path))) continue
+    if (isSent || (files.length === 0 && !/\.(?:jsonl|json|db)$/.test(path))) continue
     // files of a folder that is read as one file are known by it
     const isPart = states.some((state) => isPartOf(path, state))
     if (!isPart)
-      unsent.push({ path, mtimeMs, sent: known.some(({ done }) => done != null) ? 'in part' : 'never' })
+      unsent.push({ path, mtimeMs, sent: files.some(({ done }) => done != null) ? 'in part' : 'never' })
   }
   return unsent
 }

@@ -25,8 +25,8 @@ interface WatchOptions extends SyncTarget {
 
 /** `watch`: sends the sessions below the paths as they end or grow, until SIGTERM. */
 export async function watch(context: Context, options: WatchOptions, args: Args): Promise<void> {
-  const given = pathsOf(args)
-  for (const path of given)
+  const pathArgs = pathsOf(args)
+  for (const path of pathArgs)
     if (!existsSync(path)) throw new OperatorError(`no such file or folder: ${path}`, 2)
   const { url } = getServer(context.env, options)
   const folder = stateFolder(context.env)
@@ -36,7 +36,7 @@ export async function watch(context: Context, options: WatchOptions, args: Args)
   const stop = new AbortController()
   const stopped = stop.signal
   void untilSignal().then(() => stop.abort())
-  const paths = given.map((path) => resolve(path))
+  const paths = pathArgs.map((path) => resolve(path))
   const watched = () => (paths.length > 0 ? paths : agentFolders(context.env))
   // an agent may be installed at any time
   const existing = () => watched().filter((path) => existsSync(path))

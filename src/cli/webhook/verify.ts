@@ -34,9 +34,9 @@ type IsValid = (body: Uint8Array) => boolean
 /** Throws OperatorError (wrong usage) when an option is missing or no signature has a known form. */
 function checkerOf(secret: string | null, { signature, id, timestamp }: VerifyOptions): IsValid {
   if (secret === null) throw new OperatorError('give the secret by --secret or WEBHOOK_SECRET', 2)
-  const given = signature.split(' ').filter((part) => part !== '')
-  const plain = given.filter((part) => part.startsWith('sha256='))
-  const standard = given.filter((part) => part.startsWith('v1,'))
+  const signatures = signature.split(' ').filter((part) => part !== '')
+  const plain = signatures.filter((part) => part.startsWith('sha256='))
+  const standard = signatures.filter((part) => part.startsWith('v1,'))
   if (plain.length + standard.length === 0)
     throw new OperatorError('--signature must be sha256=<hex> or v1,<base64>', 2)
   if (standard.length > 0 && (id === undefined || timestamp === undefined)) {

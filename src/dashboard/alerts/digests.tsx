@@ -161,9 +161,9 @@ export function useWeek(from: string, name: string): Loaded<Message | null> {
 
 /** Shows what a digest tells, of any week from Monday to Sunday. */
 export function WeekPage({ route: { query } }: PageProps) {
-  const asked = query.get('from')
+  const start = query.get('from')
   const now = weekOf(today())
-  const from = isDay(asked) ? weekOf(asked) : now
+  const from = isDay(start) ? weekOf(start) : now
   const week = useWeek(from, 'Week')
   const shown = useAsked(week, from)
   const days = { from: shown, to: addDays(shown, 6) }

@@ -23,24 +23,24 @@ export function firingsOf(watched: Watched, sums: readonly DaySum[], range: Rang
   const isMean = metric === 'average_quality'
   const windows = times === undefined ? 1 : rules.WINDOWS_BEFORE + 1
   /** Sum and sessions, by key and window, and by `on` and a day. */
-  const known = new Map<string, Map<string, readonly [number, number]>>(
+  const byKey = new Map<string, Map<string, readonly [number, number]>>(
     each === null ? [['', new Map()]] : [],
   )
   let [next, states]: [number, rules.States] = [0, {}]
   const addBefore = (end: string) => {
     for (let one = sums[next]; one !== undefined && one.day < end; one = sums[++next]) {
-      const ofKey = known.get(one.key) ?? new Map()
+      const ofKey = byKey.get(one.key) ?? new Map()
       for (const period of [rules.windowAt(window, one.day), `on ${one.day}`]) {
         const [sum, sessions] = ofKey.get(period) ?? [0, 0]
         ofKey.set(period, [sum + one.sum, sessions + one.sessions])
       }
-      known.set(one.key, ofKey)
+      byKey.set(one.key, ofKey)
     }
   }
   const look = (day: string, now: Date): Firing[] => {
     const periods = Array.from({ length: windows }, (_, back) => rules.windowAt(window, day, -back))
     const series = new Map<string, rules.Series>()
-    for (const [key, ofKey] of known) {
+    for (const [key, ofKey] of byKey) {
       const [current = null, ...before] = periods.map((period, back) => {
         const [sum, sessions] = ofKey.get(period) ?? [0, 0]
         if (isMean) return sessions === 0 ? null : sum / sessions

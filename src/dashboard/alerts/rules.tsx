@@ -65,8 +65,8 @@ function RuleList<Of extends Rule>({ kind, who }: OfKind<Of>) {
   const rules = useApi<{ data: Of[] }>(`/${page}?per_page=100`)
   const { nameOf, columns } = useColumns(kind)
   const add = async (body: object): Promise<void> => {
-    const made = await run(() => getJson<Rule>(`/${page}`, { method: 'POST', body }), 'Made')
-    if (made !== undefined) location.hash = linkTo(page, {}, made.id)
+    const rule = await run(() => getJson<Rule>(`/${page}`, { method: 'POST', body }), 'Made')
+    if (rule !== undefined) location.hash = linkTo(page, {}, rule.id)
   }
   const name = ({ id, name }: Of) => <NamedLink to={linkTo(page, {}, id)}>{name}</NamedLink>
   return (
@@ -145,8 +145,8 @@ type ActionsProps = Pick<ReturnType<typeof useChanges>, 'run'> &
 function Actions({ page, path, enabled, run, save }: ActionsProps) {
   const [results, setResults] = useState<RuleTest['results']>([])
   const test = async (): Promise<void> => {
-    const made = await run(() => getJson<RuleTest>(`${path}/test`, { method: 'POST' }), 'Tested')
-    setResults(made?.results ?? [])
+    const result = await run(() => getJson<RuleTest>(`${path}/test`, { method: 'POST' }), 'Tested')
+    setResults(result?.results ?? [])
   }
   return (
     <>

@@ -51,10 +51,10 @@ export function Fall({ title, first, steps, last, children }: FallProps) {
       {amount}
     </li>
   )
-  const end = ({ amount, ...named }: FallProps['first']) =>
+  const end = ({ amount, ...labels }: FallProps['first']) =>
     row(
       'end',
-      named,
+      labels,
       <rect class="stop" x={x(amount)} y="3" width="4" height="14" />,
       <b>{formatDollars(amount)}</b>,
     )

@@ -17,15 +17,15 @@ export const LATER_MS = 1_500
 const MAX_NAMES = 100
 const BRANCH_DAYS = 90
 
-const kept = new Map<string, { at: number; body: Promise<unknown> }>()
+const bodies = new Map<string, { at: number; body: Promise<unknown> }>()
 
 /** The body of a GET, which may be up to five minutes old. One that failed is asked for again. */
 export function getKept<Body>(path: string, keptMs = KEPT_MS): Promise<Body> {
-  const known = kept.get(path)
-  if (known !== undefined && Date.now() - known.at < keptMs) return known.body as Promise<Body>
+  const entry = bodies.get(path)
+  if (entry !== undefined && Date.now() - entry.at < keptMs) return entry.body as Promise<Body>
   const body = getJson<Body>(path)
-  kept.set(path, { at: Date.now(), body })
-  body.catch(() => kept.delete(path))
+  bodies.set(path, { at: Date.now(), body })
+  body.catch(() => bodies.delete(path))
   return body
 }
 
@@ -60,7 +60,7 @@ export function useAlertCount(): number {
 }
 
 /** Forgets the lists when somebody signs out. */
-export const forgetLists = (): void => kept.clear()
+export const forgetLists = (): void => bodies.clear()
 
 const getTeam = (): Promise<TeamOverview> => getKept<TeamOverview>('/team')
 

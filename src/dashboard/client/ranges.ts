@@ -62,12 +62,12 @@ export function comparedOf(
   usual?: string,
 ): Record<'now' | 'before', Range> | undefined {
   const range = rangeOf(query, usual)
-  const found = comparedDays(range, isMonthly(query, usual))
+  const ranges = comparedDays(range, isMonthly(query, usual))
   const against = query.get('against')
-  if (found === undefined || against === null) return found
+  if (ranges === undefined || against === null) return ranges
   const [from = '', to = ''] = against.split('..')
-  if (isDay(from) && isDay(to)) return { now: found.now, before: { from, to } }
-  return against === 'year' ? { now: found.now, before: yearBefore(found.now) } : found
+  if (isDay(from) && isDay(to)) return { now: ranges.now, before: { from, to } }
+  return against === 'year' ? { now: ranges.now, before: yearBefore(ranges.now) } : ranges
 }
 
 /** The same days of the year before; 28 February for the 29th. */
@@ -84,12 +84,12 @@ export function isMonthly(query: URLSearchParams, usual?: string): boolean {
 
 /** `the 30 days before`, `1–29 Oct`. */
 export function nameOfAgainst(query: URLSearchParams): string {
-  const found = comparedOf(query)
+  const ranges = comparedOf(query)
   const against = query.get('against')
-  if (found === undefined) return 'nothing: no day of it is over'
-  const days = lengthOf(found.now)
+  if (ranges === undefined) return 'nothing: no day of it is over'
+  const days = lengthOf(ranges.now)
   return against === 'year' || against?.includes('..') || isMonthly(query)
-    ? formatRange(found.before)
+    ? formatRange(ranges.before)
     : days === 1
       ? 'the day before'
       : `the ${days} days before`

@@ -57,10 +57,10 @@ function useScrollPlace(fragment: string, place: string): void {
     return () => removeEventListener('scrollend', keep)
   }, [])
   useLayoutEffect(() => {
-    const known = history.state as { y: number } | null
+    const state = history.state as { y: number } | null
     // content that is loaded later must not shift the text that is read
-    document.body.style.minHeight = known === null ? '' : `${known.y + innerHeight}px`
-    if (known !== null) scrollTo(0, known.y)
+    document.body.style.minHeight = state === null ? '' : `${state.y + innerHeight}px`
+    if (state !== null) scrollTo(0, state.y)
     else if (before.current !== place) scrollTo(0, 0)
     before.current = place
   }, [fragment])

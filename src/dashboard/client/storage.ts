@@ -1,19 +1,19 @@
 /** Values of the browser's storage. One that it refuses is kept as long as the page. */
-const kept = new Map<string, string>()
+const values = new Map<string, string>()
 
 /** A value that a browser keeps: for the tab in `sessionStorage`, for all tabs in `localStorage`. */
 export const storedAs = (name: string, storageOf: () => Storage) => ({
   read(): string | null {
     try {
-      return storageOf().getItem(name) ?? kept.get(name) ?? null
+      return storageOf().getItem(name) ?? values.get(name) ?? null
     } catch {
-      return kept.get(name) ?? null
+      return values.get(name) ?? null
     }
   },
   /** Null forgets it. */
   write(value: string | null): void {
-    if (value === null) kept.delete(name)
-    else kept.set(name, value)
+    if (value === null) values.delete(name)
+    else values.set(name, value)
     try {
       if (value === null) storageOf().removeItem(name)
       else storageOf().setItem(name, value)

@@ -5,7 +5,7 @@ import { apiKey, storedAs } from './storage.ts'
 
 const KEPT_MS = 300_000
 
-const kept = storedAs('cloud-analytics.who', () => sessionStorage)
+const storage = storedAs('cloud-analytics.who', () => sessionStorage)
 /** Another value after each sign-in and sign-out of the browser, in any tab. */
 const signs = storedAs('cloud-analytics-signs', () => localStorage)
 
@@ -21,15 +21,15 @@ export const signedBy = (): string => `${apiKey.read()} ${signs.read()}`
 
 /** `by`: the value of `signedBy` before it was asked for, since somebody may sign in before the answer. */
 export const keepWho = (who: WhoAmI, by: string) =>
-  kept.write(JSON.stringify({ at: Date.now(), by, who } satisfies Cached))
+  storage.write(JSON.stringify({ at: Date.now(), by, who } satisfies Cached))
 
-export const forgetWho = (): void => kept.write(null)
+export const forgetWho = (): void => storage.write(null)
 
 /** Notes that somebody signs in or out: no tab may show the person before. */
 export const noteSign = (): void => signs.write(`${Date.now()} ${Math.random()}`)
 
 /** The answer that this tab got within five minutes, unless somebody signed in or out since. */
 export function keptWho(): WhoAmI | undefined {
-  const { at, by, who } = JSON.parse(kept.read() ?? '{}') as Partial<Cached>
+  const { at, by, who } = JSON.parse(storage.read() ?? '{}') as Partial<Cached>
   return at !== undefined && at > Date.now() - KEPT_MS && by === signedBy() ? who : undefined
 }

@@ -103,9 +103,9 @@ function RangeMenu({ usual }: { usual: string }) {
   const range = rangeOf(here.query, usual)
   const chosen = rangeKeyOf(here.query, usual)
   const name = NAMED_RANGES.find(([key]) => key === chosen)?.[1]
-  const own = (days: { from: string; to: string }) => setQuery({ ...days, range: undefined })
+  const set = (days: { from: string; to: string }) => setQuery({ ...days, range: undefined })
   // elsewhere a button looks for the first day: a chart would begin years before it
-  const named = NAMED_RANGES.filter(([key]) => key !== 'all' || usual === 'all')
+  const ranges = NAMED_RANGES.filter(([key]) => key !== 'all' || usual === 'all')
   return (
     <Menu
       kind="range"
@@ -117,7 +117,7 @@ function RangeMenu({ usual }: { usual: string }) {
     >
       <p class="note">Time zone: {timeZone()}</p>
       <nav aria-label="Days">
-        {named.map(([key, called]) => (
+        {ranges.map(([key, called]) => (
           <a
             key={key}
             href={linkDays(here, key === usual ? undefined : key)}
@@ -127,10 +127,10 @@ function RangeMenu({ usual }: { usual: string }) {
           </a>
         ))}
       </nav>
-      {usual !== 'all' && <Button act={async () => own(await allTime())}>All time</Button>}
+      {usual !== 'all' && <Button act={async () => set(await allTime())}>All time</Button>}
       <FilterForm>
-        <DayField label="From" value={range.from} onChange={(from) => own({ from, to: range.to })} />
-        <DayField label="To" value={range.to} onChange={(to) => own({ from: range.from, to })} />
+        <DayField label="From" value={range.from} onChange={(from) => set({ from, to: range.to })} />
+        <DayField label="To" value={range.to} onChange={(to) => set({ from: range.from, to })} />
       </FilterForm>
     </Menu>
   )
@@ -145,9 +145,9 @@ async function allTime() {
 function AgainstMenu() {
   const here = useHere()
   const { query } = here
-  const found = comparedOf(query)
-  const own = (days: { from?: string; to?: string }) => {
-    const { from, to } = { ...found?.before, ...days }
+  const pair = comparedOf(query)
+  const set = (days: { from?: string; to?: string }) => {
+    const { from, to } = { ...pair?.before, ...days }
     if (isDay(from ?? null) && isDay(to ?? null)) setQuery({ against: `${from}..${to}` })
   }
   const before = new URLSearchParams(query)
@@ -176,8 +176,8 @@ function AgainstMenu() {
         </a>
       </nav>
       <FilterForm>
-        <DayField label="Against, from" value={found?.before.from ?? ''} onChange={(from) => own({ from })} />
-        <DayField label="Against, to" value={found?.before.to ?? ''} onChange={(to) => own({ to })} />
+        <DayField label="Against, from" value={pair?.before.from ?? ''} onChange={(from) => set({ from })} />
+        <DayField label="Against, to" value={pair?.before.to ?? ''} onChange={(to) => set({ to })} />
       </FilterForm>
     </Menu>
   )

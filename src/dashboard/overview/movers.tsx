@@ -36,11 +36,11 @@ export const Movers = ({
 }) => (
   <section class="chart movers">
     <Show loaded={loaded} what="what changed">
-      {(found) => {
-        const { data, from, to, against, before, after, change, pagination } = found
-        const named = data.slice(0, shown)
-        const rest = change - named.reduce((sum, item) => sum + item.change, 0)
-        const others = pagination.total - named.length
+      {(explanation) => {
+        const { data, from, to, against, before, after, change, pagination } = explanation
+        const first = data.slice(0, shown)
+        const rest = change - first.reduce((sum, item) => sum + item.change, 0)
+        const others = pagination.total - first.length
         return (
           <>
             <h2>
@@ -48,12 +48,12 @@ export const Movers = ({
             </h2>
             {data.length > 0 && (
               <p class="note">
-                {answerOf(found)}. <a href={linkTo('why', kept)}>Why it changed</a> ·{' '}
+                {answerOf(explanation)}. <a href={linkTo('why', kept)}>Why it changed</a> ·{' '}
                 <a href={linkTo('paid')}>Did a new version or model pay?</a>
               </p>
             )}
             <ol>
-              {named.map((item) => (
+              {first.map((item) => (
                 <li key={item.key}>
                   <NamedLink to={linkTo('cost', { ...kept, project: item.key ?? NONE, by: 'model' })}>
                     {item.key ?? 'no project'}

@@ -19,20 +19,20 @@ const ORDERED: readonly string[] = ['project', 'member', 'team', 'model', 'agent
  * whatever it costs. Of two shown names with the same one, the later takes the next that is free.
  */
 export async function loadColors(key: string) {
-  const known = ORDERED.includes(key)
+  const firstDays = ORDERED.includes(key)
     ? await getKept<FirstDays>(`/cost/first-days?by=${key}`).catch(() => undefined)
     : undefined
-  const order = new Map(known?.data.map((one, index) => [one.key, index]))
+  const order = new Map(firstDays?.data.map((one, index) => [one.key, index]))
   return (shown: readonly string[]): ReadonlyMap<string, number> => {
     const placeOf = (name: string) => order.get(name) ?? order.size
-    const taken = new Map<string, number>()
+    const counts = new Map<string, number>()
     for (const name of shown.toSorted((a, b) => placeOf(a) - placeOf(b) || (a < b ? -1 : 1))) {
-      const used = new Set(taken.values())
+      const used = new Set(counts.values())
       const from = placeOf(name) % COLORS.length
       const next = [...COLORS.slice(from), ...COLORS.slice(0, from)]
-      taken.set(name, next.find((color) => !used.has(color)) ?? next[0] ?? 0)
+      counts.set(name, next.find((color) => !used.has(color)) ?? next[0] ?? 0)
     }
-    return taken
+    return counts
   }
 }
 

@@ -65,13 +65,13 @@ export function useDays(
     const [first, last] = [monthOf(range.from), monthOf(range.to)]
     const month = first.from === last.from ? first : monthOf(today())
     const isShown = hasBudgets && month.from >= first.from && month.from <= last.from
-    const asked = [
+    const ranges = [
       ...(isShown ? [month] : []),
       ...(isByDay ? [{ from: addDays(range.from, -USUAL_DAYS), to: range.to }] : []),
       ...(hasBudgets && Object.keys(scope).length === 0 ? [{ from: first.from, to: last.to }] : []),
     ]
-    const [from = ''] = asked.map(({ from }) => from).sort()
-    const [to = ''] = asked
+    const [from = ''] = ranges.map(({ from }) => from).sort()
+    const [to = ''] = ranges
       .map(({ to }) => to)
       .sort()
       .reverse()

@@ -65,8 +65,8 @@ export function BudgetsPage({ route: { query }, who }: PageProps) {
   const past = useApi<BudgetPage>('/budgets', {
     ...{ include: 'used', month: before.slice(0, 7), ...pick(query, 'page'), per_page: 100 },
   })
-  const asked = query.get('month')
-  const shown = isDay(`${asked}-01`) && `${asked}-01` < month.from ? monthOf(`${asked}-01`) : month
+  const text = query.get('month')
+  const shown = isDay(`${text}-01`) && `${text}-01` < month.from ? monthOf(`${text}-01`) : month
   const isOver = shown.from < month.from
   const pastUsed = new Map(
     (past.value?.data ?? []).flatMap((one) => (one.used ? [[JSON.stringify(one.scope), one] as const] : [])),

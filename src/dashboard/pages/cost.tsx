@@ -73,13 +73,13 @@ export function CostPage({ route, who }: PageProps) {
     ...pick(query, 'sort', 'order', 'page'),
   }
   const breakdown = useApi<Breakdown>('/cost/breakdown', list)
-  const known = breakdown.value
+  const sums = breakdown.value
   // the whole days of the range by themselves
   const changes = useApi<Breakdown>(isOver || compared === undefined ? undefined : '/cost/breakdown', {
     ...{ by, and_by: andBy, ...filters, date_from: compared?.now.from, date_to: compared?.now.to },
     ...{ compare: comparedWith(compared), sort: 'change', per_page: 100 },
   })
-  const of = isOver ? known : changes.value
+  const of = isOver ? sums : changes.value
   const changed = of?.total.previous && changesOf(of)
   const days = useDays(filters, range, granularity === 'day', who.member?.role === 'developer')
   const notes = useChartNotes(range, filters, (stack.value?.series.length ?? 0) > 0)
@@ -87,7 +87,7 @@ export function CostPage({ route, who }: PageProps) {
   const table = useAsked(breakdown, { by, andBy })
   const names = useNames(hasNames || [chart.by, table.by, table.andBy].includes('member'))
   const members: People = names.value ?? new Map()
-  const total = known?.total
+  const total = sums?.total
   const costs = days.value
   const month = costs?.month
   const subject = subjectOf(filters, (value) => nameIn(members, value))
@@ -98,12 +98,12 @@ export function CostPage({ route, who }: PageProps) {
   const isByCost =
     query.get('page') === null && (query.get('sort') ?? 'cost') === 'cost' && query.get('order') !== 'asc'
   const most =
-    isByCost && table.andBy === undefined && (known?.pagination.total ?? 0) > 1
-      ? known?.data.find(({ key }) => key !== null)
+    isByCost && table.andBy === undefined && (sums?.pagination.total ?? 0) > 1
+      ? sums?.data.find(({ key }) => key !== null)
       : undefined
   const hidden =
     isByCost && table.andBy === undefined && table.by === chart.by
-      ? hiddenOf(stack.value?.series ?? [], known)
+      ? hiddenOf(stack.value?.series ?? [], sums)
       : undefined
   const hasUnpriced = (total?.unpriced_tokens ?? 0) > 0
   const nameOf = (key: string | null) => (key === null ? NONE : (members.get(key)?.name ?? key))
@@ -119,15 +119,15 @@ export function CostPage({ route, who }: PageProps) {
   }
   const sessionsOf = (item: BreakdownItem) => {
     const { key, and_key = null } = item
-    const named = item !== sum && {
+    const ofRow = item !== sum && {
       ...{ [table.by]: filterOf(table.by, key) },
       ...(table.andBy && { [table.andBy]: filterOf(table.andBy, and_key) }),
     }
     // sessions are found by what they are, not by what is written on their calls
-    const isOfCalls = Object.entries({ ...filters, ...named }).some(([name, value]) => isFacet(name) && value)
-    return isOfCalls || Object.values(named).includes(undefined)
+    const isOfCalls = Object.entries({ ...filters, ...ofRow }).some(([name, value]) => isFacet(name) && value)
+    return isOfCalls || Object.values(ofRow).includes(undefined)
       ? undefined
-      : linkTo('sessions', { ...kept, ...named })
+      : linkTo('sessions', { ...kept, ...ofRow })
   }
   const columns = costColumns({
     ...{
@@ -139,7 +139,7 @@ export function CostPage({ route, who }: PageProps) {
       sessionsOf,
       total: sum,
     },
-    largest: Math.max(0, ...(known?.data ?? []).map(({ share }) => share)),
+    largest: Math.max(0, ...(sums?.data ?? []).map(({ share }) => share)),
   })
   return (
     <>
@@ -244,17 +244,17 @@ export function CostPage({ route, who }: PageProps) {
 /** Finds the part of the cost that the chart draws as others, and the key of the table that has most of it. */
 function hiddenOf(
   series: readonly { key: string | null | undefined; values: readonly number[] }[],
-  known: Breakdown | undefined,
+  sums: Breakdown | undefined,
 ) {
   const shown = new Set(series.map(({ key }) => key))
-  const others = known?.data.filter(({ key }) => !shown.has(key)) ?? []
+  const others = sums?.data.filter(({ key }) => !shown.has(key)) ?? []
   const most = others
     // the row of all others, whose figures the reader may not see apart, is no key
     .filter(({ key }) => key !== OTHERS)
     .reduce<BreakdownItem | undefined>((a, b) => (a !== undefined && a.cost >= b.cost ? a : b), undefined)
   const sumOf = (of: typeof series) =>
     of.reduce((sum, { values }) => sum + values.reduce((all, value) => all + value, 0), 0)
-  const isOne = others.length === 1 && known?.pagination.total === known?.data.length
+  const isOne = others.length === 1 && sums?.pagination.total === sums?.data.length
   const rest = sumOf(series.filter(({ key }) => key === undefined))
   return most === undefined || rest === 0 ? undefined : { most, isOne, share: rest / sumOf(series) }
 }

@@ -34,11 +34,11 @@ const TICKETS = 10
 
 /** Shows merged pull requests, their cost, agents' share of the lines and how much of them is left. */
 export function OutcomesPage({ route: { query } }: PageProps) {
-  const asked = GROUPS.find((group) => group === query.get('by')) ?? 'week'
+  const group = GROUPS.find((group) => group === query.get('by')) ?? 'week'
   const range = rangeOf(query)
   const chosen = pick(query, 'project', 'team')
   const filters = { ...chosen, ...datesIn(range) }
-  const outcomes = useApi<Outcomes>('/outcomes', { by: asked, ...filters, ...pick(query, 'page') })
+  const outcomes = useApi<Outcomes>('/outcomes', { by: group, ...filters, ...pick(query, 'page') })
   const compared = comparedOf(query)
   const before = useApi<Outcomes>('/outcomes', {
     ...{ ...chosen, ...datesIn(compared?.before ?? range), per_page: 1 },
@@ -46,8 +46,8 @@ export function OutcomesPage({ route: { query } }: PageProps) {
   const tickets = useApi<Breakdown>('/cost/breakdown', {
     ...{ by: 'ticket', project: chosen.project, ...datesIn(range), per_page: TICKETS },
   })
-  const by = useAsked(outcomes, asked)
-  const members = useMembers(asked === 'member' || by === 'member')
+  const by = useAsked(outcomes, group)
+  const members = useMembers(group === 'member' || by === 'member')
   return (
     <>
       <Bar filters={['project', 'team']} hasAgainst>

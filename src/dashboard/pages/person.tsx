@@ -62,13 +62,13 @@ export function PersonPage({ id, me = null }: PersonProps) {
   const others = useApi<Breakdown>(me === null ? undefined : '/cost/breakdown', {
     ...{ by: 'member', date_from: days.from, date_to: days.to, compare: 'previous', per_page: 100 },
   })
-  const known = sessions.value
-  const last = known?.data[0]
+  const page = sessions.value
+  const last = page?.data[0]
   const mine = attention.value
   const costs = stack.value?.series.flatMap(({ values }) => values)
   // the answers that are there anyway name most people
   const expert = expertise.value?.data.find((one) => one.user_id === id)
-  const email = known?.data[0]?.member?.email
+  const email = page?.data[0]?.member?.email
   const areThere = sessions.state === 'ready' && expertise.state === 'ready'
   const listed = useMembers(me === null && areThere && (expert === undefined || email == null)).get(id)
   const person =
@@ -78,10 +78,10 @@ export function PersonPage({ id, me = null }: PersonProps) {
         ? { name: expert.display_name, email }
         : listed
   const sums = [
-    ...(known === undefined ? [] : [countOf(known.pagination.total, 'session')]),
+    ...(page === undefined ? [] : [countOf(page.pagination.total, 'session')]),
     ...(costs === undefined ? [] : [formatDollars(costs.reduce((sum, value) => sum + value, 0))]),
   ].join(', ')
-  const isLookedAt = known?.pagination.total !== 0
+  const isLookedAt = page?.pagination.total !== 0
   const links = { member: person?.email ?? id, ...range }
   return (
     <>
@@ -201,8 +201,8 @@ const Merged = ({ filters }: { filters: Query }) => (
 function Domains({ id, loaded }: { id: string; loaded: Loaded<Expertise | undefined> }) {
   return (
     <Show loaded={loaded} what="expertise">
-      {(found) => {
-        const rows = found?.data.find(({ user_id }) => user_id === id)?.domains ?? []
+      {(experts) => {
+        const rows = experts?.data.find(({ user_id }) => user_id === id)?.domains ?? []
         return rows.length === 0 ? (
           <Empty>No commits in files that are there.</Empty>
         ) : (

@@ -22,8 +22,8 @@ async function riskiest(filters: Query, rating: string | undefined, signal: Abor
   const data: RiskScore[] = []
   for (const each of rating === undefined ? RATINGS : [rating]) {
     const path = pathOf('/risk', { ...filters, rating: each, include: 'cost', per_page: RISKIEST })
-    const found = await getJson<Page<RiskScore>>(path, { signal })
-    data.push(...found.data.sort((a, b) => b.risk_score - a.risk_score))
+    const scores = await getJson<Page<RiskScore>>(path, { signal })
+    data.push(...scores.data.sort((a, b) => b.risk_score - a.risk_score))
     if (data.length >= RISKIEST) break
   }
   return { data, pagination: { page: 1, per_page: data.length, total: data.length } }

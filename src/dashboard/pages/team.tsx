@@ -26,8 +26,8 @@ const WEEK = 7
 export function TeamPage({ route: { query }, who }: PageProps) {
   const half = lastDays(DAYS)
   const range = rangeOf(query)
-  const wanted = query.get('q')?.trim() ?? ''
-  const path = isPath(wanted) || query.get('is') === 'file' ? wanted : undefined
+  const text = query.get('q')?.trim() ?? ''
+  const path = isPath(text) || query.get('is') === 'file' ? text : undefined
   const team = useApi<TeamOverview>('/team')
   // a hundred members a page, those who cost most
   const [pages, setPages] = useState(1)
@@ -36,14 +36,14 @@ export function TeamPage({ route: { query }, who }: PageProps) {
   const activity = useApi<CostTrend>('/cost/trend', datesIn(half))
   const expertise = useApi<Expertise>('/team/expertise', { path })
   const matches = (...names: string[]) =>
-    path !== undefined || names.some((name) => name.toLowerCase().includes(wanted.toLowerCase()))
+    path !== undefined || names.some((name) => name.toLowerCase().includes(text.toLowerCase()))
   return (
     <>
       <Bar filters={[]}>
         <Field
           label="Person, domain or file"
           placeholder="all"
-          value={wanted}
+          value={text}
           onChange={(q) =>
             setQuery({ q, is: undefined, members: undefined, domains: undefined, people: undefined })
           }
@@ -109,9 +109,9 @@ function Knowers({ expertise, path }: { expertise: Loaded<Expertise>; path: stri
 /** `Ada knows src/deploy.ts best (91.2), then Bob (40.0)`. */
 function knowersOf(expertise: Loaded<Expertise>, path: string): string {
   const people = expertise.value?.data ?? []
-  const named = people.filter(({ score = 0 }) => score > 0)
-  const [first, second] = named
-  const said = ({ display_name, score = 0 }: (typeof named)[number]) =>
+  const experts = people.filter(({ score = 0 }) => score > 0)
+  const [first, second] = experts
+  const said = ({ display_name, score = 0 }: (typeof experts)[number]) =>
     `${display_name} (${formatScore(score)} of 100)`
   if (first !== undefined)
     return `${said(first)} knows ${path} best${second === undefined ? ', and nobody else does' : `, then ${said(second)}`}`
@@ -124,14 +124,14 @@ function knowersOf(expertise: Loaded<Expertise>, path: string): string {
 
 /** `21 members, 14 at work in the last 7 days; 11 of 20 domains hang on one person`. */
 function sentenceOf(team: Loaded<TeamOverview>, expertise: Loaded<Expertise>): string {
-  const known = team.value
+  const overview = team.value
   const domains = expertise.value?.domains
   const people =
-    known === undefined
+    overview === undefined
       ? ''
-      : known.members.length === 0
+      : overview.members.length === 0
         ? 'nobody is a member yet'
-        : `${countOf(known.members.length, 'member')}, ${formatWhole(known.activity_summary.active_members_last_7d)} of them at work in the last 7 days`
+        : `${countOf(overview.members.length, 'member')}, ${formatWhole(overview.activity_summary.active_members_last_7d)} of them at work in the last 7 days`
   if (domains === undefined || domains.length === 0) return capital(people) || 'Team'
   const alone = domains.filter(({ bus_factor }) => bus_factor <= 1).length
   const hang = `${alone === 0 ? 'No domain hangs' : `${formatWhole(alone)} of ${countOf(domains.length, 'domain')} ${alone === 1 ? 'hangs' : 'hang'}`} on one person`
@@ -143,9 +143,9 @@ const NAMED = 5
 
 /** `2 members had no session from 1 to 30 Nov: Ada, Ben. `, where all who had one are known. */
 function idleSaid(team: Loaded<TeamOverview>, costs: MembersProps['costs'], range: Range): string {
-  const known = costs.value
-  if (known?.isWhole !== true) return ''
-  const idle = (team.value?.members ?? []).filter(({ id }) => !known.byId.get(id)?.sessions)
+  const sums = costs.value
+  if (sums?.isWhole !== true) return ''
+  const idle = (team.value?.members ?? []).filter(({ id }) => !sums.byId.get(id)?.sessions)
   if (idle.length === 0) return ''
   const names = idle.map(({ display_name }) => display_name)
   return `${countOf(idle.length, 'member')} had no session ${inRange(range)}: ${someOf(names, NAMED)}. `
@@ -163,10 +163,10 @@ interface MembersProps {
 }
 
 function Members({ team, costs, range, matches, kept, more, org }: MembersProps) {
-  const known = costs.value
-  const none = known?.isWhole === true ? 0 : null
+  const sums = costs.value
+  const none = sums?.isWhole === true ? 0 : null
   const figuresOf = (id: string): Record<'sessions' | 'cost', number | null> =>
-    known?.byId.get(id) ?? { sessions: none, cost: none }
+    sums?.byId.get(id) ?? { sessions: none, cost: none }
   return (
     <Show loaded={team} what="members">
       {({ members }) => (
@@ -217,9 +217,9 @@ function Members({ team, costs, range, matches, kept, more, org }: MembersProps)
           )}
           <p class="note">
             Sessions and cost are of {formatRange(range)}
-            {known?.isWhole === false && (
+            {sums?.isWhole === false && (
               <>
-                , of the {formatWhole(known.byId.size)} who cost most. <Button act={more}>Load more</Button>
+                , of the {formatWhole(sums.byId.size)} who cost most. <Button act={more}>Load more</Button>
               </>
             )}
           </p>

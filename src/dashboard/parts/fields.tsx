@@ -170,7 +170,7 @@ export function Chooser({ name, label = capital(name), suggested = name as Sugge
   const { typed, onInput } = useTyped(useHere().query.get(name) ?? '')
   const id = useId()
   const [isAsked, setAsked] = useState(false)
-  const known = useLoaded(`suggestions ${name} ${isAsked}`, async () =>
+  const suggestions = useLoaded(`suggestions ${name} ${isAsked}`, async () =>
     isAsked ? await SUGGESTIONS[suggested]() : [],
   )
   return (
@@ -188,7 +188,7 @@ export function Chooser({ name, label = capital(name), suggested = name as Sugge
         }
       />
       <datalist id={id}>
-        {(known.state === 'ready' ? known.value : []).map(
+        {(suggestions.state === 'ready' ? suggestions.value : []).map(
           ([one, called]) =>
             // an alert cannot be of what has none
             (field === undefined || one !== NONE) && <option key={one} value={one} label={called} />,

@@ -38,8 +38,8 @@ const PER_PAGE = 20
 
 /** A table of a list that is there as a whole, page by page. */
 export function Paged<Row>({ noun, name = 'page', rows, ...table }: TableProps<Row> & Place) {
-  const given = Number(useHere().query.get(name))
-  const current = Number.isInteger(given) && given > 0 ? given : 1
+  const number = Number(useHere().query.get(name))
+  const current = Number.isInteger(number) && number > 0 ? number : 1
   const pagination = { page: current, per_page: PER_PAGE, total: rows.length }
   const { ordered, sorting } = useLocalOrder(table.columns, rows)
   const columns = table.columns.map((column) => ({ ...column, sort: column.value && column.name }))
@@ -83,8 +83,8 @@ export function useOffered<Row>(loaded: Loaded<Page<Row>>, noun: string, keyOf: 
 
 /** The number of rows before the first one that is shown already. */
 function newRows<Row>(shown: Page<Row>, list: Page<Row>, keyOf: KeyOf<Row>): number {
-  const known = new Set(shown.data.map(keyOf))
-  const first = list.data.findIndex((row, index) => known.has(keyOf(row, index)))
-  if (known.size === 0) return 0
+  const keys = new Set(shown.data.map(keyOf))
+  const first = list.data.findIndex((row, index) => keys.has(keyOf(row, index)))
+  if (keys.size === 0) return 0
   return first === -1 ? Math.max(list.data.length, list.pagination.total - shown.pagination.total) : first
 }

@@ -13,11 +13,11 @@ interface Scope {
   team?: string | undefined
 }
 
-const named = (name: string | undefined) => (name === NONE ? undefined : name)
+const nameIn = (name: string | undefined) => (name === NONE ? undefined : name)
 
 /** The notes of these days: the organization's, and those of the project and team. */
 const useNotes = (range: Range, { project, team }: Scope, isAsked = true, count = 0) => {
-  const query = { ...datesIn(range), project: named(project), team: named(team), per_page: PAGE }
+  const query = { ...datesIn(range), project: nameIn(project), team: nameIn(team), per_page: PAGE }
   return useApi<Page<Note>>(isAsked ? '/notes' : undefined, query, count)
 }
 
@@ -37,10 +37,10 @@ export function noteTexts(
   granularity: Granularity,
   range: Range,
 ): string[] {
-  const found = notes.toReversed()
+  const newestFirst = notes.toReversed()
   return periods.map((period) => {
     const { from, to } = daysOfPeriod(period, granularity, range)
-    return found
+    return newestFirst
       .filter(({ day }) => day >= from && day <= to)
       .map(noteText)
       .join('; ')
@@ -62,7 +62,7 @@ export function NotesForm({ range, scope }: { range: Range; scope: Scope }) {
 function Notes({ range, scope }: { range: Range; scope: Scope }) {
   const { count, said, run } = useChanges()
   const notes = useNotes(range, scope, true, count)
-  const body = { project: named(scope.project), team: named(scope.team) }
+  const body = { project: nameIn(scope.project), team: nameIn(scope.team) }
   return (
     <>
       <Form

@@ -50,10 +50,10 @@ async function loadPlaces(): Promise<Place[]> {
     loadPeople().catch(() => []),
   ])
   const membersOf = (query: Query) => linkTo('cost', { ...query, by: 'member' })
-  const named = teams.map(([team]) => team).filter((team) => team !== NONE)
+  const names = teams.map(([team]) => team).filter((team) => team !== NONE)
   return [
     ...projects.map(([name]) => ({ name, kind: 'Project', href: membersOf({ project: name }) })),
-    ...named.flatMap((name) => [
+    ...names.flatMap((name) => [
       { name, kind: 'Team', words: 'budget', href: membersOf({ team: name, range: 'month' }) },
       {
         name,
@@ -96,29 +96,29 @@ export function Palette({ pages, hasSettings }: PaletteProps) {
     addEventListener('keydown', onKey)
     return () => removeEventListener('keydown', onKey)
   }, [])
-  const wanted = text.trim().toLowerCase()
-  const known: Place[] = [
+  const query = text.trim().toLowerCase()
+  const candidates: Place[] = [
     ...pages.map(({ page, name }) => ({ name, kind: 'Page', href: linkTo(page), words: WORDS[page] ?? '' })),
     ...(hasSettings ? SECTIONS : []).map(([id, name, words]) => ({
       ...{ name, words, kind: 'Settings', href: linkTo('settings', {}, id) },
     })),
     ...places,
   ]
-  const words = wanted.split(/\s+/)
-  const asked = words.every((word) => SMALL.test(word)) ? words : words.filter((word) => !SMALL.test(word))
-  const starts = ({ name }: Place) => (name.toLowerCase().startsWith(wanted) ? 0 : 1)
-  const found = known
+  const words = query.split(/\s+/)
+  const long = words.every((word) => SMALL.test(word)) ? words : words.filter((word) => !SMALL.test(word))
+  const starts = ({ name }: Place) => (name.toLowerCase().startsWith(query) ? 0 : 1)
+  const matches = candidates
     .filter(({ name, kind, words = '' }) => {
       const text = `${kind} ${name} ${words}`.toLowerCase()
-      return asked.every((word) => text.includes(word))
+      return long.every((word) => text.includes(word))
     })
     .sort((a, b) => starts(a) - starts(b))
     .slice(0, SHOWN)
-  if (/^sess_./.test(wanted))
-    found.push({ name: text.trim(), kind: 'Session', href: linkTo('sessions', {}, text.trim()) })
-  if (/[/.]./.test(wanted) && !wanted.includes('@'))
-    found.push({ name: text.trim(), kind: 'Who knows this file', href: linkTo('team', { q: text.trim() }) })
-  const chosen = found[Math.min(at, found.length - 1)]
+  if (/^sess_./.test(query))
+    matches.push({ name: text.trim(), kind: 'Session', href: linkTo('sessions', {}, text.trim()) })
+  if (/[/.]./.test(query) && !query.includes('@'))
+    matches.push({ name: text.trim(), kind: 'Who knows this file', href: linkTo('team', { q: text.trim() }) })
+  const chosen = matches[Math.min(at, matches.length - 1)]
   const go = (place: Place | undefined) => {
     if (place === undefined) return
     dialog.current?.close()
@@ -128,7 +128,7 @@ export function Palette({ pages, hasSettings }: PaletteProps) {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
     if (event.key === 'Enter') go(chosen)
     else if (step === undefined) return
-    else setAt((Math.min(at, found.length - 1) + step + found.length) % Math.max(1, found.length))
+    else setAt((Math.min(at, matches.length - 1) + step + matches.length) % Math.max(1, matches.length))
     event.preventDefault()
   }
   return (
@@ -144,7 +144,7 @@ export function Palette({ pages, hasSettings }: PaletteProps) {
           aria-label="Page, project, team, person, file or session"
           aria-expanded="true"
           aria-controls="places"
-          aria-activedescendant={chosen && `place${found.indexOf(chosen)}`}
+          aria-activedescendant={chosen && `place${matches.indexOf(chosen)}`}
           placeholder="Page, project, team, person, file, or sess_…"
           autocomplete="off"
           value={text}
@@ -155,7 +155,7 @@ export function Palette({ pages, hasSettings }: PaletteProps) {
           onKeyDown={onKeyDown}
         />
         <div id="places" role="listbox" aria-label="Places">
-          {found.map((place, index) => (
+          {matches.map((place, index) => (
             // biome-ignore lint/a11y/useKeyWithClickEvents: the field has the focus and takes the keys
             // biome-ignore lint/a11y/useFocusableInteractive: the field says which one is chosen
             <div
@@ -169,7 +169,7 @@ export function Palette({ pages, hasSettings }: PaletteProps) {
             </div>
           ))}
         </div>
-        {found.length === 0 && <p class="note">Nothing has this name.</p>}
+        {matches.length === 0 && <p class="note">Nothing has this name.</p>}
       </dialog>
     </>
   )

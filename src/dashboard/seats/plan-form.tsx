@@ -97,7 +97,7 @@ interface PlanFormProps {
 export function PlanForm({ plans, onSend }: PlanFormProps) {
   const [chosen, setChosen] = useState('')
   const preset = PRESETS.find(({ plan, vendor }) => `${vendor} ${plan}` === chosen)
-  const own = plans.find(({ vendor, plan }) => vendor === preset?.vendor && plan === preset.plan)
+  const match = plans.find(({ vendor, plan }) => vendor === preset?.vendor && plan === preset.plan)
   return (
     <Form key={chosen} send="Add the plan" onSend={onSend}>
       <Choice
@@ -115,7 +115,7 @@ export function PlanForm({ plans, onSend }: PlanFormProps) {
           <a href={preset.source} rel="noreferrer">
             source
           </a>
-          ){own !== undefined && `; you pay ${own.price_month} ${own.currency}`}
+          ){match !== undefined && `; you pay ${match.price_month} ${match.currency}`}
         </p>
       )}
       {preset === undefined ? (
@@ -134,12 +134,12 @@ export function PlanForm({ plans, onSend }: PlanFormProps) {
       <Input
         label="US dollars a seat and month"
         {...{ name: 'price', type: 'number', required: true, min: 0, max: 100_000, step: 'any' }}
-        defaultValue={own?.price_month ?? preset?.price ?? ''}
+        defaultValue={match?.price_month ?? preset?.price ?? ''}
       />
       <Input
         label="Credits of a seat and month (if any)"
         {...{ name: 'credits', type: 'number', min: 0, step: 'any' }}
-        defaultValue={own?.included_credits ?? preset?.credits ?? ''}
+        defaultValue={match?.included_credits ?? preset?.credits ?? ''}
       />
       <Input label="From" name="from" type="date" required defaultValue={today()} />
     </Form>

@@ -29,7 +29,7 @@ export function saidOfSeats({ page: { data, total, pagination }, plans, range, w
       return plan === undefined ? Number.NaN : sum + dollarsOf(plan) * plan.quantity
     }, 0)
   /** Names the seats of a verdict with their price a month, where the page has all of them. */
-  const named = (verdict: Seat['verdict']) => {
+  const namesOf = (verdict: Seat['verdict']) => {
     const seats = data.filter((seat) => seat.verdict === verdict)
     const month = monthOf(seats)
     if (!isWhole || Number.isNaN(month)) return ''
@@ -44,8 +44,8 @@ export function saidOfSeats({ page: { data, total, pagination }, plans, range, w
   const saved = little.reduce((sum, seat) => sum + monthOf([seat]) * (1 - (seat.ratio ?? 0)), 0)
   // a cheaper plan of the same vendor is one that the organization has already
   const down = little.filter((seat) => {
-    const own = priceOf(seat)
-    return own && plans.some((plan) => plan.vendor === own.vendor && dollarsOf(plan) < dollarsOf(own))
+    const price = priceOf(seat)
+    return price && plans.some((plan) => plan.vendor === price.vendor && dollarsOf(plan) < dollarsOf(price))
   })
   return {
     answer: [
@@ -53,13 +53,13 @@ export function saidOfSeats({ page: { data, total, pagination }, plans, range, w
       `${paid === 0 ? '' : cost < paid ? `: ${formatShare(cost / paid)} of that` : `: ${(cost / paid).toFixed(1)} times as much`}. `,
       idle === 0
         ? 'No seat was idle, '
-        : `${countOf(idle, 'seat')} ${idle === 1 ? 'was' : 'were'} idle${named('idle')}; `,
+        : `${countOf(idle, 'seat')} ${idle === 1 ? 'was' : 'were'} idle${namesOf('idle')}; `,
       `${limited === 0 ? 'none' : formatWhole(limited)} waited for limits.`,
     ].join(''),
     low:
       low === 0
         ? ''
-        : `${countOf(low, 'seat')} ${low === 1 ? 'was' : 'were'} little used, for less than a quarter of ${low === 1 ? 'its' : 'their'} price${named('low')}. ${
+        : `${countOf(low, 'seat')} ${low === 1 ? 'was' : 'were'} little used, for less than a quarter of ${low === 1 ? 'its' : 'their'} price${namesOf('low')}. ${
             isWhole && saved > 0
               ? `Without them, their work paid by API, about ${formatDollars(saved)} a month could be saved. `
               : ''

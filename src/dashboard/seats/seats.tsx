@@ -31,12 +31,12 @@ function AllSeats({ route: { query } }: PageProps) {
   const list = { ...datesOf(query), ...pick(query, ...FILTERS, 'page'), per_page: 100 }
   const seats = useApi<SeatPage>('/seats', list, count)
   const plans = useApi<PlanPage>('/plans', { per_page: 100 }, count)
-  const known = plans.value?.data ?? []
+  const rows = plans.value?.data ?? []
   const members = useMembers(true)
   const whoOf = (id: string | null) => (id === null ? 'shared' : (members.get(id)?.name ?? id))
   const page = seats.value
   const total = page?.total
-  const said = page && saidOfSeats({ page, plans: known, range, whoOf })
+  const said = page && saidOfSeats({ page, plans: rows, range, whoOf })
   const add = (isReplaced: boolean) => (fields: Parameters<typeof addPlan>[0]) =>
     run(() => addPlan(fields, isReplaced)).then((added) => added !== undefined)
   return (
@@ -45,7 +45,7 @@ function AllSeats({ route: { query } }: PageProps) {
       <Ready of={[seats, plans]}>
         {total === undefined || page === undefined ? (
           <Answer>Seats</Answer>
-        ) : known.length === 0 ? (
+        ) : rows.length === 0 ? (
           <NoSeats dates={datesOf(query)} />
         ) : (
           <>
@@ -69,7 +69,7 @@ function AllSeats({ route: { query } }: PageProps) {
           </>
         )}
         <Saying said={saying} />
-        {(known.length > 0 || (page !== undefined && page.data.length > 0)) && (
+        {(rows.length > 0 || (page !== undefined && page.data.length > 0)) && (
           <List
             loaded={seats}
             noun="rows"
@@ -84,16 +84,16 @@ function AllSeats({ route: { query } }: PageProps) {
             total={total && totalRow(total)}
           />
         )}
-        <details open={known.length === 0}>
+        <details open={rows.length === 0}>
           <summary>New plan</summary>
-          <PlanForm plans={known} onSend={add(false)} />
+          <PlanForm plans={rows} onSend={add(false)} />
         </details>
-        {known.length > 0 && (
+        {rows.length > 0 && (
           <details>
             <summary>Plans that are entered</summary>
             <Table
               caption="Plans"
-              rows={known}
+              rows={rows}
               columns={planColumns(whoOf, (id, change) =>
                 run(() =>
                   request(

@@ -74,10 +74,10 @@ function Group({ of: { name, verdict, word, none, said }, page, query, changes }
   const asked = useApi<SeatPage>(path, { ...query, verdict, page: undefined }, changes)
   const data = page.data.filter((seat) => seat.verdict === verdict)
   const total = { paid: sumOf(data, ({ paid }) => paid), cost: sumOf(data, ({ cost }) => cost) }
-  const found = isAsked ? asked.value : { data, total }
+  const result = isAsked ? asked.value : { data, total }
   return (
     <Fact name={name} value={`${formatWhole(count)} ${word}`}>
-      {count === 0 ? none : found && said(found)}{' '}
+      {count === 0 ? none : result && said(result)}{' '}
       {count > 0 && <a href={linkHere(here, { verdict, page: undefined })}>Show them</a>}
     </Fact>
   )

@@ -36,20 +36,20 @@ export function Timeline({
     bar.reduce((sum, turn) => sum + pick(turn), 0)
   const costOf = (bar: readonly TurnDetail[]) => sumOf(bar, ({ cost }) => cost ?? 0)
   const byModel = [...Map.groupBy(turns, ({ model }) => model ?? UNKNOWN)]
-    .map(([name, own]) => ({ name, cost: costOf(own) }))
+    .map(([name, calls]) => ({ name, cost: costOf(calls) }))
     .filter(({ cost }) => cost > 0)
     .sort((a, b) => b.cost - a.cost)
-  const named = byModel.slice(0, MODELS).map(({ name }) => name)
-  const series: Series[] = named.map((name) => ({
+  const names = byModel.slice(0, MODELS).map(({ name }) => name)
+  const series: Series[] = names.map((name) => ({
     name,
     values: bars.map((bar) => costOf(bar.filter(({ model }) => (model ?? UNKNOWN) === name))),
   }))
   if (byModel.length > MODELS) {
-    const isRest = ({ model }: TurnDetail) => !named.includes(model ?? UNKNOWN)
+    const isRest = ({ model }: TurnDetail) => !names.includes(model ?? UNKNOWN)
     series.push({ name: '(others)', isRest: true, values: bars.map((bar) => costOf(bar.filter(isRest))) })
   }
-  const found = new Map<number, number>()
-  for (const { turn_number: at } of findings) if (at !== null) found.set(at, (found.get(at) ?? 0) + 1)
+  const counts = new Map<number, number>()
+  for (const { turn_number: at } of findings) if (at !== null) counts.set(at, (counts.get(at) ?? 0) + 1)
   const began = Date.parse(turns.find(({ started_at }) => started_at !== null)?.started_at ?? '')
   const after = (bar: readonly TurnDetail[]) => {
     const at = bar.find(({ started_at }) => started_at !== null)?.started_at
@@ -112,7 +112,7 @@ export function Timeline({
           {
             name: 'Findings',
             kind: 'critical',
-            values: bars.map((bar) => sumOf(bar, ({ turn_number }) => found.get(turn_number) ?? 0)),
+            values: bars.map((bar) => sumOf(bar, ({ turn_number }) => counts.get(turn_number) ?? 0)),
           },
         ].filter(({ values }) => values.some((value) => value > 0))}
       />
@@ -126,15 +126,15 @@ const TURNS = 50
 export function Turns({ turns }: { turns: readonly TurnDetail[] }) {
   // a finding links to its turn
   const turn = useHere().query.get('turn')
-  const wanted = turns.findIndex(({ turn_number }) => String(turn_number) === turn)
+  const index = turns.findIndex(({ turn_number }) => String(turn_number) === turn)
   const [shown, setShown] = useState(TURNS)
   useEffect(() => {
-    if (wanted === -1) return
-    setShown((before) => Math.max(before, (Math.floor(wanted / TURNS) + 1) * TURNS))
+    if (index === -1) return
+    setShown((before) => Math.max(before, (Math.floor(index / TURNS) + 1) * TURNS))
     requestAnimationFrame(() =>
-      document.getElementById(`turn-${turns[wanted]?.turn_number}`)?.scrollIntoView({ block: 'center' }),
+      document.getElementById(`turn-${turns[index]?.turn_number}`)?.scrollIntoView({ block: 'center' }),
     )
-  }, [wanted])
+  }, [index])
   if (turns.length === 0) return null
   return (
     <section>

@@ -18,11 +18,11 @@ export function BadgeSettings() {
   const change = (badges: object) =>
     run(() => getJson('/organization', { method: 'PATCH', body: { badges } }))
   const makeToken = async (): Promise<void> => {
-    const made = await run(
+    const badge = await run(
       () => getJson<{ token: string }>('/organization/badge-token', { method: 'POST' }),
       'The token before has ended',
     )
-    setToken(made?.token)
+    setToken(badge?.token)
   }
   return (
     <>

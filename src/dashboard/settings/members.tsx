@@ -24,19 +24,19 @@ export function MemberSettings({ who, route: { query } }: PageProps) {
   const members = useApi<MemberPage>('/members', { ...pick(query, 'page', 'q'), per_page: 25 }, count)
   const roles = who.member?.role === 'owner' && who.key === null ? ROLES : ROLES.slice(0, 3)
   const invite = async ({ id, display_name }: Member): Promise<void> => {
-    const made = await run(
+    const invitation = await run(
       () => getJson<{ url: string }>(`/members/${id}/invitation`, { method: 'POST' }),
       'The link is valid for 7 days and once',
     )
-    if (made !== undefined) setLink({ url: made.url, name: display_name })
+    if (invitation !== undefined) setLink({ url: invitation.url, name: display_name })
   }
   const change = (id: string, body: object) => run(() => request(`/members/${id}`, { method: 'PATCH', body }))
   const remove = (id: string) => run(() => request(`/members/${id}`, { method: 'DELETE' }), 'Removed')
   const add = async ({ team, ...fields }: Fields): Promise<boolean> => {
     const body = { ...fields, team: team || null }
-    const made = await run(() => getJson<Member>('/members', { method: 'POST', body }), 'Added')
-    if (made !== undefined) await invite(made)
-    return made !== undefined
+    const invitation = await run(() => getJson<Member>('/members', { method: 'POST', body }), 'Added')
+    if (invitation !== undefined) await invite(invitation)
+    return invitation !== undefined
   }
   return (
     <>

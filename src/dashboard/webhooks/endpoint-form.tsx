@@ -19,7 +19,7 @@ const ALL = '*'
 
 /** Asks for an endpoint's URL, events and description. */
 export function EndpointForm({ stored, save, children }: EndpointFormProps) {
-  const known = useApi<typeof catalogue>('/webhooks/events')
+  const eventTypes = useApi<typeof catalogue>('/webhooks/events')
   const chosen = stored?.events ?? [ALL]
   const event = (name: string, meaning: string) => (
     <label key={name} class="check">
@@ -30,7 +30,7 @@ export function EndpointForm({ stored, save, children }: EndpointFormProps) {
     </label>
   )
   return (
-    <Show loaded={known} what="events">
+    <Show loaded={eventTypes} what="events">
       {({ data }) => (
         <Form
           send={children}

@@ -14,9 +14,9 @@ export function WebhooksPage({ who }: PageProps) {
   const [secret, setSecret] = useState<string>()
   const endpoints = useApi<{ data: Endpoint[] }>('/webhooks', {}, count)
   const add = async (body: EndpointText): Promise<boolean> => {
-    const made = await run(() => getJson<{ secret: string }>('/webhooks', { method: 'POST', body }), 'Added')
-    setSecret(made?.secret)
-    return made !== undefined
+    const added = await run(() => getJson<{ secret: string }>('/webhooks', { method: 'POST', body }), 'Added')
+    setSecret(added?.secret)
+    return added !== undefined
   }
   return (
     <Ready of={[endpoints]}>

@@ -155,10 +155,10 @@ function LastMonth({ found }: { found: Explanation | undefined }) {
 }
 
 /** The causes, the largest increase first, then tokens that have no price. */
-function stepsOf(found: Explanation, unpriced: number): Step[] {
-  const hasNewModel = found.facts.some(({ kind }) => kind === 'model')
-  const parts = found.parts.filter(({ amount }) => amount !== 0).toSorted((a, b) => b.amount - a.amount)
-  const largest = parts.toSorted((a, b) => Math.sign(found.change) * (b.amount - a.amount))[0]
+function stepsOf(explanation: Explanation, unpriced: number): Step[] {
+  const hasNewModel = explanation.facts.some(({ kind }) => kind === 'model')
+  const parts = explanation.parts.filter(({ amount }) => amount !== 0).toSorted((a, b) => b.amount - a.amount)
+  const largest = parts.toSorted((a, b) => Math.sign(explanation.change) * (b.amount - a.amount))[0]
   return [
     ...parts.map((part) => ({
       name: CAUSES[part.cause].name,
@@ -166,7 +166,7 @@ function stepsOf(found: Explanation, unpriced: number): Step[] {
         part.cause === 'model_mix' && hasNewModel && part.amount > 0
           ? 'the whole cost of a new model is in it'
           : part.cause === 'price'
-            ? found.facts.find(({ kind }) => kind === 'price')?.text
+            ? explanation.facts.find(({ kind }) => kind === 'price')?.text
             : CAUSES[part.cause].driver?.(part),
       amount: part.amount,
       isLargest: part === largest,

@@ -129,13 +129,13 @@ export function usedOf(used: Breakdown | undefined): Used | undefined {
 }
 
 /** The page's answer. */
-export function answerOf(found: Explanation, used?: Used): string {
-  const { from, to, before, after, change, parts } = found
-  const than = formatRange(found.against)
+export function answerOf(explanation: Explanation, used?: Used): string {
+  const { from, to, before, after, change, parts } = explanation
+  const than = formatRange(explanation.against)
   const cost = `${formatRange({ from, to })} cost ${formatDollars(after)}`
   if (used !== undefined && used.undivided.share >= MOST) {
-    const { share, agent: named } = used.undivided
-    const agent = named === null ? 'its sessions state' : `${named} states`
+    const { share, agent: agentName } = used.undivided
+    const agent = agentName === null ? 'its sessions state' : `${agentName} states`
     return `${formatShare(share)} of this cost cannot be divided: ${agent} costs without tokens`
   }
   if (Math.abs(change) < SMALL * before)
@@ -148,18 +148,18 @@ export function answerOf(found: Explanation, used?: Used): string {
 
 /** Names the largest causes. What exceeds the change is not a part of it: other causes work against it. */
 function causesSaid(parts: readonly Part[], change: number, model: string | undefined): string {
-  const named: Part[] = []
+  const items: Part[] = []
   let sum = 0
   for (const part of parts.toSorted((a, b) => Math.sign(change) * (b.amount - a.amount))) {
-    const isEnough = named.length === NAMED || sum >= ENOUGH * Math.abs(change)
+    const isEnough = items.length === NAMED || sum >= ENOUGH * Math.abs(change)
     if (isEnough || part.amount * change <= 0) break
-    named.push(part)
+    items.push(part)
     sum += Math.abs(part.amount)
   }
   const against = sum - Math.abs(change)
   const [direction, others] = change > 0 ? ['more', 'took off'] : ['less', 'added']
   return [
-    ...named.map((part, index) => {
+    ...items.map((part, index) => {
       const of = index > 0 ? '' : against < 0.005 ? ' of it is' : ` ${direction} is`
       return `${formatDollars(Math.abs(part.amount))}${of} ${CAUSES[part.cause].said(part)}${part.cause === 'model_mix' && model ? ` (${model})` : ''}`
     }),

@@ -80,7 +80,7 @@ async function takeRows(tx: ISql, backup: OpenBackup): Promise<StoredTable[]> {
   )
   const keysAndIndexes = await listKeysAndIndexes(tx)
   for (const { remove } of keysAndIndexes.toReversed()) await tx.unsafe(remove)
-  const taken: StoredTable[] = []
+  const entries: StoredTable[] = []
   const read: TableSum[] = []
   for await (const { name, columns, chunks } of backup.tables) {
     const table = tables.find((candidate) => candidate.name === name)
@@ -89,13 +89,13 @@ async function takeRows(tx: ISql, backup: OpenBackup): Promise<StoredTable[]> {
     const sum = createTableSum(name)
     await pipeline(Readable.from(counted(chunks, sum.add)), await copyIn(tx, { name, columns }))
     read.push(sum.result())
-    taken.push({ ...table, columns })
+    entries.push({ ...table, columns })
   }
-  const missing = tables.filter(({ name }) => !taken.some((table) => table.name === name))
+  const missing = tables.filter(({ name }) => !entries.some((table) => table.name === name))
   if (missing.length > 0) throw new OperatorError(`the backup lacks the table ${missing[0]?.name}`)
   compare(read, backup.sums(), 'the backup is not what its own sums say')
   for (const { make } of keysAndIndexes) await tx.unsafe(make)
-  return taken
+  return entries
 }
 
 async function* counted(chunks: AsyncIterable<Buffer>, add: (chunk: Buffer) => void): AsyncGenerator<Buffer> {

@@ -53,8 +53,8 @@ export function gathered<Value>(
     calls += 1
     waiting ??= { values: new Map(), found: Promise.withResolvers() }
     const { values, found } = waiting
-    const asked = values.get(id)
-    if (asked !== undefined) return asked
+    const answer = values.get(id)
+    if (answer !== undefined) return answer
     const value = found.promise.then((all) => all.get(id))
     values.set(id, value)
     if (!isRunning) void run()

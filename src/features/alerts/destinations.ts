@@ -38,9 +38,9 @@ export const endpointsOf = (destinations: readonly StoredDestination[], type?: '
   )
 
 /** Finds the stored destination of each that is given; undefined for new ones. Each stored one is taken once. */
-function matched(given: readonly DestinationBody[], stored: readonly StoredDestination[]) {
+function matched(bodies: readonly DestinationBody[], stored: readonly StoredDestination[]) {
   const left = [...stored]
-  return given.map(({ type, url }) => {
+  return bodies.map(({ type, url }) => {
     const at = left.findIndex((each) => each.type === type && (each.type === 'webhook' || each.url === url))
     return at === -1 ? undefined : left.splice(at, 1)[0]
   })
@@ -49,11 +49,11 @@ function matched(given: readonly DestinationBody[], stored: readonly StoredDesti
 /** Checks what the schema does not, and the hosts of new addresses. Throws VALIDATION_ERROR. */
 export async function checkDestinations(
   { egress, resolve }: DestinationDeps,
-  given: readonly DestinationBody[],
+  bodies: readonly DestinationBody[],
   stored: readonly StoredDestination[],
 ): Promise<void> {
-  const matches = matched(given, stored)
-  const problems = given.flatMap(({ type, url }, index): FieldProblem[] => {
+  const matches = matched(bodies, stored)
+  const problems = bodies.flatMap(({ type, url }, index): FieldProblem[] => {
     const field = `destinations[${index}].url`
     if (type === 'webhook') return url === undefined ? [] : [{ field, message: 'is not known with webhook' }]
     if (url === undefined) return [{ field, message: 'is required' }]
@@ -63,7 +63,7 @@ export async function checkDestinations(
     return 'problem' in checked ? [{ field, message: checked.problem }] : []
   })
   if (problems.length > 0) throw validationError(...problems)
-  for (const [index, { url }] of given.entries())
+  for (const [index, { url }] of bodies.entries())
     if (url !== undefined && matches[index] === undefined)
       await checkHost(url, egress, resolve, `destinations[${index}].url`)
 }
@@ -74,12 +74,12 @@ export async function storeDestinations(
   box: SecretBox,
   orgId: string,
   ruleId: string,
-  given: readonly DestinationBody[],
+  bodies: readonly DestinationBody[],
   stored: readonly StoredDestination[],
 ): Promise<StoredDestination[]> {
-  const matches = matched(given, stored)
+  const matches = matched(bodies, stored)
   const destinations: StoredDestination[] = []
-  for (const [index, { type, url = '' }] of given.entries()) {
+  for (const [index, { type, url = '' }] of bodies.entries()) {
     const match = matches[index]
     if (match !== undefined || type === 'webhook') {
       destinations.push(match ?? { type: 'webhook' })

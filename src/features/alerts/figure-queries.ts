@@ -60,18 +60,18 @@ export async function findLimits(sql: ISql, orgId: string, { scope, each }: Watc
       ? only === undefined || only[0] === 'team' || only[0] === 'member'
       : only === undefined || only[0] === kind
   if (!isKnown || others.length > 0) return () => undefined
-  const own = each === null ? (only?.[1] ?? '') : undefined
+  const onlyKey = each === null ? (only?.[1] ?? '') : undefined
   const rows = await sql<{ scope_key: string; month: string; limit: string }[]>`
     select b.scope_key, b.month::text as month, b.limit_usd::text as limit
     from budgets b
     where b.org_id = ${orgId}
       and b.scope = ${kind}
-      ${own === undefined ? sql`` : sql`and b.scope_key = ${own}`}
+      ${onlyKey === undefined ? sql`` : sql`and b.scope_key = ${onlyKey}`}
     order by b.month desc`
   const byKey = Map.groupBy(rows, ({ scope_key }) => scope_key)
   return (key, month) => {
-    const found = byKey.get(own ?? key)?.find((budget) => budget.month <= month)
-    return found === undefined ? undefined : Number(found.limit)
+    const inForce = byKey.get(onlyKey ?? key)?.find((budget) => budget.month <= month)
+    return inForce === undefined ? undefined : Number(inForce.limit)
   }
 }
 

@@ -33,13 +33,13 @@ const ESCAPES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;'
 function escaped(text: string, most = MAX_SECTION): string {
   const whole = text.replace(/[&<>]/g, (mark) => ESCAPES[mark] ?? mark)
   if (whole.length <= most) return whole
-  let made = ''
+  let output = ''
   for (const character of text) {
     const next = ESCAPES[character] ?? character
-    if (made.length + next.length >= most) break
-    made += next
+    if (output.length + next.length >= most) break
+    output += next
   }
-  return `${made}…`
+  return `${output}…`
 }
 
 /** Block Kit, for an incoming webhook of Slack. */

@@ -142,9 +142,9 @@ export function watchedProblems(watched: Watched, change: AlertChangeBody): Fiel
   const refuse = (isWrong: boolean, field: string, message: string) => {
     if (isWrong) problems.push({ field, message })
   }
-  const given = THRESHOLDS.filter((name) => change[name] !== undefined)
+  const names = THRESHOLDS.filter((name) => change[name] !== undefined)
   const has = THRESHOLDS.some((name) => watched[name] !== undefined)
-  refuse(given.length > 1 || !has, 'above', 'must be given, or one of below and times in its place')
+  refuse(names.length > 1 || !has, 'above', 'must be given, or one of below and times in its place')
   const isCount = metric === 'silent_machines' || metric === 'failing_endpoints' || metric === 'idle_seats'
   refuse(isCount && each !== null, 'each', `must be null with ${metric}`)
   refuse(metric === 'limit_hits' && each === 'project', 'each', `must be member, team or null with ${metric}`)

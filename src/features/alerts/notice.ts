@@ -62,8 +62,8 @@ export async function alertNotice(
     (each): NewEvent => ({ event: each.state === 'ok' ? 'alert.resolved' : 'alert.fired', data: each }),
   )
   const shown = data.slice(0, MAX_KEYS)
-  const named = shown.flatMap(({ key, top }) => [key, ...top.map((part) => part.key)])
-  const names = await findNames(sql, orgId, named)
+  const allKeys = shown.flatMap(({ key, top }) => [key, ...top.map((part) => part.key)])
+  const names = await findNames(sql, orgId, allKeys)
   const nameOf = (key: string | null) => (key === null ? 'none' : (names.get(key) ?? key))
   return { events, message: alertMessage(definition, data, nameOf, publicUrl) }
 }

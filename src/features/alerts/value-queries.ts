@@ -216,10 +216,10 @@ export async function readValues(
     const spentToday = unitsOf(values.get('today') ?? '0.000000')
     return forecastOf({ before: unitsOf(value) - spentToday, today: spentToday }, today).cost
   }
-  const found = Map.groupBy(rows, ({ key }) => key)
-  if (each === null) found.set('', rows)
+  const byKey = Map.groupBy(rows, ({ key }) => key)
+  if (each === null) byKey.set('', rows)
   const series = new Map<string, Series>()
-  for (const [key, ofKey] of found) {
+  for (const [key, ofKey] of byKey) {
     const values = new Map(ofKey.map(({ period, value }) => [period, value]))
     const [current = null, ...before] = periods.map((period) => valueIn(key, period, values))
     series.set(key, [current, ...before])

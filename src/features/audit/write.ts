@@ -135,8 +135,8 @@ async function store(
     if (before !== undefined && hasSameTime(entry, before)) timesById.set(entry.id, before.at)
   }
   const moving = entries.filter(({ id }) => !timesById.has(id))
-  const wanted = moving.map(({ at }) => at)
-  const times = await freeTimes(tx, orgId, wanted, new Set(timesById.values()))
+  const stamps = moving.map(({ at }) => at)
+  const times = await freeTimes(tx, orgId, stamps, new Set(timesById.values()))
   const assigned = new Map(moving.map(({ id }, position) => [id, times[position]]))
   const rows = entries.map((entry) => {
     const { index, ...row } = entry
@@ -155,11 +155,11 @@ function givenTime(entry: Entry, stored: StoredEntry | undefined, at: bigint): b
 }
 
 /** A time for each wanted one that is neither stored nor `reserved`. Reads only stored times near those wanted. */
-async function freeTimes(tx: ISql, orgId: string, wanted: readonly bigint[], reserved: ReadonlySet<bigint>) {
+async function freeTimes(tx: ISql, orgId: string, stamps: readonly bigint[], reserved: ReadonlySet<bigint>) {
   for (let width = FIRST_WINDOW; ; width *= 4n) {
-    const stored = await findTimes(tx, orgId, windowsOf(wanted, width))
-    const times = assignUniqueTimes(wanted, reserved.union(stored))
-    if (times.every((at, index) => at <= (wanted[index] ?? at) + width)) return times
+    const stored = await findTimes(tx, orgId, windowsOf(stamps, width))
+    const times = assignUniqueTimes(stamps, reserved.union(stored))
+    if (times.every((at, index) => at <= (stamps[index] ?? at) + width)) return times
   }
 }
 
@@ -193,9 +193,9 @@ async function findTimes(tx: ISql, orgId: string, windows: readonly { from: bigi
 }
 
 /** A unique time for each wanted one: itself, or the next that is free. Equal times keep their order. */
-export function assignUniqueTimes(wanted: readonly bigint[], taken: ReadonlySet<bigint>): bigint[] {
-  const assigned = [...wanted]
-  const order = wanted.map((at, index) => ({ at, index }))
+export function assignUniqueTimes(stamps: readonly bigint[], taken: ReadonlySet<bigint>): bigint[] {
+  const assigned = [...stamps]
+  const order = stamps.map((at, index) => ({ at, index }))
   order.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : a.index - b.index))
   let next = 0n
   for (const { at, index } of order) {

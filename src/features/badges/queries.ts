@@ -26,22 +26,22 @@ interface WantedBadge {
 }
 
 /** The badge's content, and whether it is the caller's; undefined for unknown and private ones, in the same time. */
-export async function findBadge(sql: Sql, wanted: WantedBadge, now: Date): Promise<FoundBadge | undefined> {
+export async function findBadge(sql: Sql, badge: WantedBadge, now: Date): Promise<FoundBadge | undefined> {
   const [organization] = await sql<
     { orgId: string; look: BadgeLook; zone: string; isZoneChanging: boolean }[]
   >`
     select o.org_id as "orgId", o.badge_look as look, o.time_zone as zone,
       o.time_zone_pending is not null as "isZoneChanging"
     from organizations o
-    where o.slug = ${wanted.slug}
-      and (o.badges_public or o.badge_token_hash = ${wanted.tokenHash} or o.org_id = ${wanted.readable})`
+    where o.slug = ${badge.slug}
+      and (o.badges_public or o.badge_token_hash = ${badge.tokenHash} or o.org_id = ${badge.readable})`
   if (organization === undefined) return undefined
   const { orgId, look } = organization
-  const read = wanted.kind === 'cost' ? readEfficiency : readMean
+  const read = badge.kind === 'cost' ? readEfficiency : readMean
   const value = await inZone(sql, organization, (zone) =>
-    read(sql, orgId, { ...wanted, today: dayOf(now, zone) }),
+    read(sql, orgId, { ...badge, today: dayOf(now, zone) }),
   )
-  return { badge: badgeOf(wanted.kind, value, look), isOwn: orgId === wanted.readable }
+  return { badge: badgeOf(badge.kind, value, look), isOwn: orgId === badge.readable }
 }
 
 /** The last day of the range. */
@@ -55,24 +55,24 @@ const rangeOf = ({ today, days, project }: WantedBadge & Today) => ({
   date_to: today,
 })
 
-async function readMean(sql: Sql, orgId: string, wanted: WantedBadge & Today): Promise<number | undefined> {
+async function readMean(sql: Sql, orgId: string, badge: WantedBadge & Today): Promise<number | undefined> {
   const [row] = await sql<{ sessions: string; quality_sum: string; security_sum: string }[]>`
     select
       coalesce(sum(r.sessions), 0) as sessions,
       coalesce(sum(r.quality_sum), 0.00) as quality_sum,
       coalesce(sum(r.security_sum), 0.00) as security_sum
-    from (${sessionSums(sql, orgId, rangeOf(wanted), 'day')}) r`
+    from (${sessionSums(sql, orgId, rangeOf(badge), 'day')}) r`
   if (row === undefined) return undefined
-  const sum = wanted.kind === 'security' ? row.security_sum : row.quality_sum
+  const sum = badge.kind === 'security' ? row.security_sum : row.quality_sum
   return meanValue(unitsOf(sum), BigInt(row.sessions))
 }
 
 /** A project is compared with the budget of the whole organization, whether or not it has one of its own. */
-async function readEfficiency(sql: Sql, orgId: string, wanted: WantedBadge & Today) {
-  const { today, days } = wanted
+async function readEfficiency(sql: Sql, orgId: string, badge: WantedBadge & Today) {
+  const { today, days } = badge
   const [spent, ...limits] = await sql<{ month: string; amount: string }[]>`
     select '' as month, coalesce(sum(r.micros), 0) * 0.000001 as amount
-    from (${costRows(sql, orgId, rangeOf(wanted))}) r
+    from (${costRows(sql, orgId, rangeOf(badge))}) r
     union all
     select b.month::text, b.limit_usd
     from budgets b

@@ -46,10 +46,10 @@ export async function listBudgetPage(
   if (query.include === undefined) return { data: data.map(budgetOf), pagination }
   // a developer may see only their own part of a team's cost
   const visible = data.filter(({ scope }) => onlyMember === null || scope !== 'team')
-  const asked = query.month === undefined ? monthOf(today) : `${query.month}-01`
-  const isOver = asked < monthOf(today)
+  const month = query.month === undefined ? monthOf(today) : `${query.month}-01`
+  const isOver = month < monthOf(today)
   const budgets =
-    asked > monthOf(today) ? [] : await findBudgets(sql, orgId, visible, asked, isOver ? undefined : today)
+    month > monthOf(today) ? [] : await findBudgets(sql, orgId, visible, month, isOver ? undefined : today)
   const inForce = new Map(budgets.map((one) => [JSON.stringify([one.since, one.scope, one.scope_key]), one]))
   const used = (row: BudgetRow) => {
     const one = inForce.get(JSON.stringify([row.month, row.scope, row.scope_key]))

@@ -30,11 +30,11 @@ async function setBudget(
   tx: ISql,
   orgId: string,
   actor: Actor,
-  named: NamedScope,
+  names: NamedScope,
   { month, limit }: { month: string; limit: number },
   now: Date,
 ): Promise<{ month: string; limit: number }> {
-  const scope = await findScope(tx, orgId, named)
+  const scope = await findScope(tx, orgId, names)
   const shown = shownScope(scope)
   const written = await writeBudgets(tx, orgId, [{ type: 'budget', month, limit, ...shown }])
   if (written.created + written.updated > 0) {
@@ -49,8 +49,8 @@ async function setBudget(
 }
 
 /** Deletes the limit of a month. Throws NOT_FOUND. */
-async function deleteBudget(tx: ISql, orgId: string, actor: Actor, named: NamedScope, month: string) {
-  const scope = await findScope(tx, orgId, named)
+async function deleteBudget(tx: ISql, orgId: string, actor: Actor, names: NamedScope, month: string) {
+  const scope = await findScope(tx, orgId, names)
   await deleteBudgetRow(tx, orgId, scope, month)
   const details = { ids: [budgetIdOf(scope, `${month}-01`)], month, ...shownScope(scope) }
   await recordEntry(tx, orgId, actor, 'budget.deleted', details)

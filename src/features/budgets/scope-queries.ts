@@ -24,8 +24,8 @@ export function scopeOf({ project, member, team }: NamedScope): BudgetScope {
 }
 
 /** The same of a request's query. Throws VALIDATION_ERROR naming `member` for one that does not exist. */
-export async function findScope(sql: ISql, orgId: string, named: NamedScope): Promise<BudgetScope> {
-  const given = scopeOf(named)
+export async function findScope(sql: ISql, orgId: string, names: NamedScope): Promise<BudgetScope> {
+  const given = scopeOf(names)
   if (given.scope !== 'member') return given
   const id = (await findMemberIds(sql, orgId, [given.scope_key])).get(given.scope_key)
   if (id === undefined) throw fieldError('member', NO_MEMBER)

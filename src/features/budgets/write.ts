@@ -30,8 +30,8 @@ const keyOf = ({ scope, scope_key, month }: BudgetRow) => JSON.stringify([scope,
 export async function writeBudgets(tx: ISql, orgId: string, records: readonly SyncRecord[]) {
   const sent = recordsOf(records, 'budget')
   if (sent.length === 0) return { ...NOTHING_WRITTEN, scopes: [] }
-  const named = sent.flatMap(({ record }) => record.member ?? [])
-  const ids = await findMemberIds(tx, orgId, named)
+  const memberIds = sent.flatMap(({ record }) => record.member ?? [])
+  const ids = await findMemberIds(tx, orgId, memberIds)
   const budgets = sent.map(({ index, record }): BudgetRow => {
     const scope = scopeOf(record)
     const month = `${record.month}-01`

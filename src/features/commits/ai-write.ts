@@ -28,15 +28,15 @@ const rankOf = ({ provenance }: Pick<AiRow, 'provenance'>): number =>
  * with them. Throws VALIDATION_ERROR, by the place in the batch, for more lines left than there are.
  */
 export async function findAiChanges(tx: ISql, orgId: string, batch: readonly SyncRecord[]): Promise<AiRow[]> {
-  const given = batch.filter(
+  const rows = batch.filter(
     (record): record is CommitRecord =>
       record.type === 'commit' &&
       (record.ai != null || record.survival != null || record.on_default_branch != null),
   )
-  if (given.length === 0) return []
-  const stored = new Map((await findRows(tx, orgId, given)).map((row) => [commitKeyOf(row), row]))
+  if (rows.length === 0) return []
+  const stored = new Map((await findRows(tx, orgId, rows)).map((row) => [commitKeyOf(row), row]))
   const changed = new Map<string, AiRow>()
-  for (const record of given) {
+  for (const record of rows) {
     const key = commitKeyOf(record)
     const before = stored.get(key)
     const problem =
@@ -63,13 +63,13 @@ function rowAfter(before: AiRow | undefined, record: CommitRecord): AiRow {
   const linesAfter = (days: 14 | 30) =>
     survival?.findLast((entry) => entry.days === days)?.lines ??
     (proof > 0 ? null : current[`survival_${days}`])
-  const left = { survival_14: linesAfter(14), survival_30: linesAfter(30) }
-  if (ai == null || proof === 0) return { ...current, ...left }
+  const lines = { survival_14: linesAfter(14), survival_30: linesAfter(30) }
+  if (ai == null || proof === 0) return { ...current, ...lines }
   return {
     ...current,
     ...{ lines: ai.lines, effective_lines: ai.effective_lines, by_agent: ai.by_agent },
     ...{ provenance: ai.provenance, sessions: ai.sessions },
-    ...left,
+    ...lines,
   }
 }
 

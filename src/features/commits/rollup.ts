@@ -59,8 +59,8 @@ export function countsOfCommits(
   orgId: string,
   commits: readonly { project: string; sha: string }[],
 ): Fragment {
-  const given = unnest(sql, commits, { project: 'text', sha: 'text' })
-  const only = sql`and (c.project, c.sha) in (select n.project, n.sha from ${given})`
+  const ids = unnest(sql, commits, { project: 'text', sha: 'text' })
+  const only = sql`and (c.project, c.sha) in (select n.project, n.sha from ${ids})`
   return countsOf(sql, COMMIT_ROLLUP, commitFacts(sql, orgId, only))
 }
 

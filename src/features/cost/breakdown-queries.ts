@@ -131,7 +131,7 @@ function breakdownOf(
     group by 1, 2`
   const earlier = sumsIn({ ...query, ...comparedRange(query) })
   // one page is read of the branches, of which there may be as many as sessions; the total from sums with fewer rows
-  const named = isByBranch
+  const sumsCte = isByBranch
     ? sql`
         sums as not materialized (
           select
@@ -175,7 +175,7 @@ function breakdownOf(
   /** The tables that the other parts read. */
   const tables = sql`
     with ${keys.includes('team') ? sql`${teamTable(sql, orgId)},` : sql``}
-    ${named}
+    ${sumsCte}
     ${before}
     total as materialized (
       select

@@ -254,7 +254,7 @@ export async function getCostTrend(
   const [periods, costs, sessions] = [valuesOf(row.periods), valuesOf(row.costs), valuesOf(row.sessions)]
   let cumulative = 0n
   // PostgreSQL took three times as long for a response that it made of these as JSON
-  const known = periods.map((period, index) => {
+  const items = periods.map((period, index) => {
     const cost = costs[index] ?? ''
     cumulative += BigInt(cost)
     const sum = unscaled(cumulative, MONEY_DECIMALS)
@@ -277,7 +277,7 @@ export async function getCostTrend(
       message: `from ${first} to ${last} are more than ${MAX_BUCKETS} ${granularity}s: give a shorter range, or a coarser granularity`,
     })
   }
-  return trendOf(granularity, trendItems(granularity, { first, last }, known, limits))
+  return trendOf(granularity, trendItems(granularity, { first, last }, items, limits))
 }
 
 const trendOf = (granularity: string, items: string): JsonText =>

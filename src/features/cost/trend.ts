@@ -43,24 +43,24 @@ const PERIOD = '{"period":"'
 const periodOf = (item: string): string => item.slice(PERIOD.length, PERIOD.length + 10)
 
 /**
- * The JSON of the buckets from that of `first` to that of `last`, all of `known` among them. `known`: the JSON of those with
- * sessions up to the cumulative cost, without the budget. `known` and `limits` are in the order of time.
+ * The JSON of the buckets from that of `first` to that of `last`, all of `buckets` among them. `buckets`: the JSON of those with
+ * sessions up to the cumulative cost, without the budget. `buckets` and `limits` are in the order of time.
  */
 export function trendItems(
   granularity: Granularity,
   { first, last }: { first: string; last: string },
-  known: readonly string[],
+  buckets: readonly string[],
   limits: readonly Limit[],
 ): string {
   const { firstOf, placeOf, after } = BUCKETS[granularity]
   const start = firstOf(first)
   const count = countBuckets(granularity, first, last)
   const limitAt = (period: string) => limits.findLast(([month]) => month <= period)?.[1] ?? 'null'
-  const isWhole = known.length === count
+  const isWhole = buckets.length === count
   const end = firstOf(last)
   if (isWhole && !limits.some(([month]) => month > start && month <= end)) {
     const budget = `,"budget":${limitAt(start)}}`
-    return known.join(`${budget},`) + budget
+    return buckets.join(`${budget},`) + budget
   }
   const startPlace = placeOf(start)
   const items: string[] = []
@@ -72,7 +72,7 @@ export function trendItems(
       add(period, `${PERIOD}${period}","cost":0,"sessions":0,"cumulative_cost":${cumulative}`)
     }
   }
-  for (const item of known) {
+  for (const item of buckets) {
     const period = periodOf(item)
     addEmpty(placeOf(period) - startPlace)
     cumulative = item.slice(item.lastIndexOf(':') + 1)

@@ -49,10 +49,10 @@ export async function changeEffect(
   { name, dismissed }: EffectChangeBody,
 ): Promise<Effect> {
   const { id, change } = effect
-  const known = (await listStoredEffects(tx, orgId)).find((one) => one.id === id)
-  if (known === undefined && change.source !== 'noticed') throw noEffect()
+  const stored = (await listStoredEffects(tx, orgId)).find((one) => one.id === id)
+  if (stored === undefined && change.source !== 'noticed') throw noEffect()
   const none = { kind: null, from_day: null, to_day: null, members: null, projects: null, team: null }
-  const before: StoredEffect = known ?? {
+  const before: StoredEffect = stored ?? {
     ...{ id, source: 'noticed', name: null, dismissed: false, unit: 'member', ...none },
   }
   const after = { ...before, name: name ?? before.name, dismissed: dismissed ?? before.dismissed }
@@ -70,8 +70,8 @@ export async function changeEffect(
 /** Deletes a recorded or assigned change. Throws NOT_FOUND, and VALIDATION_ERROR for a noticed one. Needs the organization's lock. */
 export async function deleteEffect(tx: ISql, orgId: string, actor: Actor, { id, change }: Effect) {
   if (change.source === 'noticed') throw fieldError('effect_id', 'is a noticed change: dismiss it instead')
-  const known = (await listStoredEffects(tx, orgId)).find((one) => one.id === id)
-  if (known === undefined) throw noEffect()
+  const stored = (await listStoredEffects(tx, orgId)).find((one) => one.id === id)
+  if (stored === undefined) throw noEffect()
   await deleteById(tx, orgId, id, 'effects', 'effect_reports')
-  await recordEntry(tx, orgId, actor, 'effect.deleted', detailsOf(known))
+  await recordEntry(tx, orgId, actor, 'effect.deleted', detailsOf(stored))
 }

@@ -66,7 +66,7 @@ export async function writeEffects(tx: ISql, orgId: string, records: readonly Sy
   const { rows, ...result } = findLastChanges<StoredEffect, StoredEffect>(
     sent,
     new Map(stored.map((row) => [row.id, { ...row }])),
-    { keyOf: ({ id }) => id, isSame: (effect, known) => Bun.deepEquals(effect, known) },
+    { keyOf: ({ id }) => id, isSame: (effect, row) => Bun.deepEquals(effect, row) },
   )
   await putEffects(tx, orgId, rows)
   return result

@@ -106,15 +106,15 @@ const MOST = 8
 
 /** Finds changes as `findChanges`, once while the organization's data are the same: it reads all weeks. */
 export function rememberChanges(): typeof findChanges {
-  const found = new Map<string, { version: string; known: Known }>()
+  const byOrg = new Map<string, { version: string; known: Known }>()
   return async (sql, orgId, prices, now) => {
     const version = `${(await findVersions(sql, [orgId])).get(orgId)} ${now.toISOString().slice(0, 13)}`
-    const before = found.get(orgId)
+    const before = byOrg.get(orgId)
     if (before?.version === version) return before.known
     const known = await findChanges(sql, orgId, prices, now)
-    found.delete(orgId)
-    found.set(orgId, { version, known })
-    if (found.size > MOST) found.delete(found.keys().next().value ?? '')
+    byOrg.delete(orgId)
+    byOrg.set(orgId, { version, known })
+    if (byOrg.size > MOST) byOrg.delete(byOrg.keys().next().value ?? '')
     return known
   }
 }
@@ -134,11 +134,11 @@ function alsoChanged(changes: readonly Change[]): Map<string, Set<string>> {
     for (const [unit, at] of adopted)
       if (at !== FROM_START) units.getOrInsertComputed(`${change.unit} ${unit}`, () => []).push({ id, at })
   }
-  for (const own of units.values()) {
-    own.sort((a, b) => a.at - b.at)
-    for (const [nth, one] of own.entries()) {
-      for (let next = nth + 1; next < own.length; next++) {
-        const other = own[next]
+  for (const ofUnit of units.values()) {
+    ofUnit.sort((a, b) => a.at - b.at)
+    for (const [nth, one] of ofUnit.entries()) {
+      for (let next = nth + 1; next < ofUnit.length; next++) {
+        const other = ofUnit[next]
         if (other === undefined || other.at - one.at > 4) break
         also.getOrInsertComputed(one.id, () => new Set()).add(other.id)
         also.getOrInsertComputed(other.id, () => new Set()).add(one.id)

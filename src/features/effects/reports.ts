@@ -115,11 +115,11 @@ async function figuresOf(
     const days = new Map(ids.map((id) => [id, new Map<number, Sums>()]))
     for (const row of rows) {
       const of = days.get(row.member)
-      const known = of?.get(row.at)
-      if (known === undefined) of?.set(row.at, allSums(row))
-      else addTo(known, allSums(row))
+      const sums = of?.get(row.at)
+      if (sums === undefined) of?.set(row.at, allSums(row))
+      else addTo(sums, allSums(row))
     }
-    const assigned = [...days].map(([id, own]): AssignedMember => ({ id, days: own }))
+    const assigned = [...days].map(([id, sums]): AssignedMember => ({ id, days: sums }))
     return measureAssigned(change.id, assigned, measure, to < today)
   }
   const isOfMembers = change.change.unit === 'member'

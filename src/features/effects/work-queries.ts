@@ -26,12 +26,12 @@ const WEEK = `(r.week - date '1969-12-29') / 7`
 export async function readWeeks(sql: ISql, orgId: string): Promise<WeekOfUnit[]> {
   const units = new Map<string, Map<number, WeekOfUnit & { calls: Map<string, number> }>>()
   const weeksOf = (unit: string) => {
-    const own = units.getOrInsertComputed(unit, () => new Map())
+    const weeks = units.getOrInsertComputed(unit, () => new Map())
     return (week: number) => {
-      let one = own.get(week)
+      let one = weeks.get(week)
       if (one === undefined) {
         one = { unit, week, all: 0, calls: new Map(), written: 0, writtenForHour: 0 }
-        own.set(week, one)
+        weeks.set(week, one)
       }
       return one
     }
@@ -75,7 +75,7 @@ export async function readWeeks(sql: ISql, orgId: string): Promise<WeekOfUnit[]>
       }
     }
   }
-  return [...units.values()].flatMap((own) => [...own.values()])
+  return [...units.values()].flatMap((weeks) => [...weeks.values()])
 }
 
 /** The numbers of an array of PostgreSQL. */

@@ -55,7 +55,7 @@ export async function findUsed(
       ${selected(sql, EXPLAINED, (name) => `sum_bigint(u.${name})`)}
     from (${usedIn(ranges.before, false)} union all ${usedIn(ranges.after, true)}) u
     group by ${sql.unsafe(columns)}, u.is_after, is_own`
-  const own = keyOf(sql, by as SumKey)
+  const keySql = keyOf(sql, by as SumKey)
   // other keys are columns: their rows are summed
   const isSummed = by !== 'team' && !isDivided
   // a row with a column of all keys: rows of each, with a column for each sum, took three times as long to read
@@ -66,7 +66,7 @@ export async function findUsed(
       string_agg(${sql.unsafe(`case when k.has_calls then (${OF_CALLS})::text else (${OF_NO_CALLS})::text end`)}, ',') as sums
     from (
       select
-        ${divided === null ? own : sql`case when r.is_own then ${own} else ${OTHERS} end`} as key,
+        ${divided === null ? keySql : sql`case when r.is_own then ${keySql} else ${OTHERS} end`} as key,
         r.is_after, r.has_calls, r.model, r.price,
         ${selected(sql, EXPLAINED, (name) => (isSummed ? `r.${name}` : `sum_bigint(r.${name})`))}
       from (${used}) r

@@ -129,9 +129,9 @@ async function refuseUnlessMay(
   )
 }
 
-async function idOfAssignee(tx: ISql, orgId: string, given: string | null | undefined) {
-  if (given == null) return undefined
-  const id = (await findMemberIds(tx, orgId, [given])).get(given)
+async function idOfAssignee(tx: ISql, orgId: string, assignee: string | null | undefined) {
+  if (assignee == null) return undefined
+  const id = (await findMemberIds(tx, orgId, [assignee])).get(assignee)
   if (id === undefined) throw fieldError('assignee', NO_MEMBER)
   return id
 }

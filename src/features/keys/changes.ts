@@ -64,17 +64,17 @@ export async function wantedKey(writes: Sql, access: Access, body: NewKeyBody) {
 export async function create(
   writes: Sql,
   { orgId, actor }: Access,
-  wanted: Awaited<ReturnType<typeof wantedKey>>,
+  fields: Awaited<ReturnType<typeof wantedKey>>,
 ): Promise<CreatedKey> {
-  const { id, key } = await asRequest('body', createKey(writes, orgId, wanted, actor))
+  const { id, key } = await asRequest('body', createKey(writes, orgId, fields, actor))
   return { ...(await getKey(writes, orgId, id, undefined)), key }
 }
 
 export async function rotate(writes: Sql, access: Access, id: string, body: RotateKeyBody) {
   const { scopes } = await getUsable(writes, access, id)
   refuseMore(access, scopes)
-  const made = await asRequest('key_id', rotateKey(writes, id, graceMsOf(body), access.actor))
-  return { ...(await getKey(writes, access.orgId, made.id, undefined)), key: made.key }
+  const key = await asRequest('key_id', rotateKey(writes, id, graceMsOf(body), access.actor))
+  return { ...(await getKey(writes, access.orgId, key.id, undefined)), key: key.key }
 }
 
 export async function revoke(writes: Sql, access: Access, id: string): Promise<void> {

@@ -40,9 +40,9 @@ export const keyRoutes = ({ read, api, writes, enqueueWrite }: RouteDeps) =>
     .post(
       '',
       async ({ body, access, hidesMembers }) => {
-        const wanted = await wantedKey(writes, access, body)
-        const made = await enqueueWrite(access.orgId, () => create(writes, access, wanted))
-        return shownKey(made, hidesMembers)
+        const fields = await wantedKey(writes, access, body)
+        const key = await enqueueWrite(access.orgId, () => create(writes, access, fields))
+        return shownKey(key, hidesMembers)
       },
       {
         ...needs,
@@ -67,8 +67,8 @@ export const keyRoutes = ({ read, api, writes, enqueueWrite }: RouteDeps) =>
     .post(
       '/:key_id/rotate',
       async ({ params, body, orgId, access, hidesMembers }) => {
-        const made = await enqueueWrite(orgId, () => rotate(writes, access, params.key_id, body))
-        return shownKey(made, hidesMembers)
+        const key = await enqueueWrite(orgId, () => rotate(writes, access, params.key_id, body))
+        return shownKey(key, hidesMembers)
       },
       {
         ...needs,

@@ -29,11 +29,11 @@ export async function whoKnowsFiles(call: Call, given: { paths: string[]; page?:
 /** Findings, churn, owners and pull requests of each file, the riskiest first. */
 export async function riskyFiles(call: Call, given: { paths: string[]; project?: string; page?: number }) {
   const { onlyMember, scopes } = call.access
-  const wanted = { paths: plain(given.paths), project: given.project }
+  const filter = { paths: plain(given.paths), project: given.project }
   const [heatmap, stored, pullRequests] = await Promise.all([
-    call.read((sql, orgId) => filesInHeatmap(sql, orgId, wanted.paths.map(fileKeyOf), given.project)),
-    call.read((sql, orgId) => findFiles(sql, orgId, wanted)),
-    grants(scopes, 'risk:read') ? call.read((sql, orgId) => findPullRequests(sql, orgId, wanted)) : undefined,
+    call.read((sql, orgId) => filesInHeatmap(sql, orgId, filter.paths.map(fileKeyOf), given.project)),
+    call.read((sql, orgId) => findFiles(sql, orgId, filter)),
+    grants(scopes, 'risk:read') ? call.read((sql, orgId) => findPullRequests(sql, orgId, filter)) : undefined,
   ])
   const people = grants(scopes, 'team:read')
     ? new Map(
@@ -57,7 +57,7 @@ export async function riskyFiles(call: Call, given: { paths: string[]; project?:
   const risks = new Map(heatmap.map((file) => [file.file, file]))
   const byPath = Map.groupBy(stored, ({ path }) => path)
   const requests = pullRequests && new Map(pullRequests.map(({ path, found }) => [path, found]))
-  const files = wanted.paths.map((path) => {
+  const files = filter.paths.map((path) => {
     const requestsOfPath = byPath.get(path) ?? []
     const sum = (field: 'commits' | 'additions' | 'deletions') =>
       requestsOfPath.reduce((total, file) => total + file[field], 0)

@@ -9,7 +9,7 @@ const MAX_RECENT = 500
 const MAX_PULL_REQUESTS = 5
 
 /** The newest pull requests that change a file, for each file that has some: by their commits, and the newest by their files. */
-export const findPullRequests = async (sql: Sql, orgId: string, wanted: Wanted) =>
+export const findPullRequests = async (sql: Sql, orgId: string, filter: Wanted) =>
   await sql<{ path: string; found: { repo: string; pr_number: number; rating: Rating }[] }[]>`
   with by_files as materialized (
     select p.path, k.repo, k.pr_number
@@ -21,15 +21,15 @@ export const findPullRequests = async (sql: Sql, orgId: string, wanted: Wanted) 
       limit ${MAX_RECENT}
     ) k
     cross join lateral json_array_elements_text(k.origin -> 'paths') as p (path)
-    where p.path = any (${wanted.paths}::text[])
-      ${wanted.project === undefined ? sql`` : sql`and ${wanted.project} = any (k.projects)`}
+    where p.path = any (${filter.paths}::text[])
+      ${filter.project === undefined ? sql`` : sql`and ${filter.project} = any (k.projects)`}
   )
   select
     n.path,
     json_agg(
       json_build_object('repo', k.repo, 'pr_number', k.pr_number, 'rating', k.rating) order by k.created_at desc, k.id desc
     ) as found
-  from unnest(${wanted.paths}::text[]) as n (path)
+  from unnest(${filter.paths}::text[]) as n (path)
   cross join lateral (
     select k.repo, k.pr_number, k.rating, k.created_at, k.id
     from (
@@ -38,7 +38,7 @@ export const findPullRequests = async (sql: Sql, orgId: string, wanted: Wanted) 
         select f.sha
         from commit_files f
         where f.org_id = ${orgId}
-          and f.project = any (${projectsOf(sql, orgId, wanted)})
+          and f.project = any (${projectsOf(sql, orgId, filter)})
           and f.file = n.path
         order by f.committed_at desc
         limit ${MAX_COMMITS}

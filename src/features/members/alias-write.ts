@@ -34,11 +34,11 @@ export async function writeAliases(
   records: readonly SyncRecord[],
   rights?: Rights,
 ): Promise<AliasesWritten> {
-  const named = recordsOf(records, 'member').flatMap(({ index, record: { email, aliases } }) =>
+  const rows = recordsOf(records, 'member').flatMap(({ index, record: { email, aliases } }) =>
     aliases == null ? [] : [{ index, email: asciiLower(email), aliases: aliases.map(asciiLower) }],
   )
-  const owners = rights === undefined || named.length === 0 ? new Map() : await findOwners(tx, orgId, named)
-  const given = named.filter(({ index, email }) => {
+  const owners = rights === undefined || rows.length === 0 ? new Map() : await findOwners(tx, orgId, rows)
+  const given = rows.filter(({ index, email }) => {
     const id = owners.get(email)
     if (id === undefined || id === rights?.ownerId) return true
     if (rights?.ownerId == null) return false
@@ -64,8 +64,8 @@ export async function writeAliases(
 
 /** Takes all aliases away from the member with this address. Needs the lock of the history. */
 export async function removeAliases(tx: ISql, orgId: string, memberEmail: string): Promise<AliasesWritten> {
-  const found = await findAliases(tx, orgId, [memberEmail])
-  const stored = found.filter(({ member_email }) => member_email === memberEmail)
+  const aliases = await findAliases(tx, orgId, [memberEmail])
+  const stored = aliases.filter(({ member_email }) => member_email === memberEmail)
   return await storeAliases(tx, orgId, stored, new Map())
 }
 

@@ -30,17 +30,17 @@ export interface StoredFile {
 }
 
 /** The histories of these files, by path and project. */
-export const findFiles = async (sql: Sql, orgId: string, wanted: Wanted): Promise<StoredFile[]> =>
+export const findFiles = async (sql: Sql, orgId: string, filter: Wanted): Promise<StoredFile[]> =>
   await sql<StoredFile[]>`
   select
     n.path, f.project, f.commits, f.additions::double precision as additions, f.deletions::double precision as deletions,
     coalesce(o.member_email, f.creator_email) as creator, a.authors
-  from unnest(${wanted.paths}::text[]) as n (path)
+  from unnest(${filter.paths}::text[]) as n (path)
   cross join lateral (
     select f.project, f.commits, f.additions, f.deletions, f.creator_email, f.deleted
     from files f
     where f.org_id = ${orgId}
-      and f.project = any (${projectsOf(sql, orgId, wanted)})
+      and f.project = any (${projectsOf(sql, orgId, filter)})
       and f.path = n.path
     offset 0
   ) f
@@ -68,7 +68,7 @@ const MAX_NAMED = 20
 
 /** The files with this name in any folder; none where the name alone is a file. */
 export async function findNamed(sql: Sql, orgId: string, name: string): Promise<string[]> {
-  const found = await sql<{ path: string }[]>`
+  const rows = await sql<{ path: string }[]>`
     select distinct f.path
     from files f
     where f.org_id = ${orgId}
@@ -76,7 +76,7 @@ export async function findNamed(sql: Sql, orgId: string, name: string): Promise<
       and (f.path = ${name} or right(f.path, char_length(${`/${name}`}::text)) = ${`/${name}`})
     order by f.path
     limit ${MAX_NAMED}`
-  const paths = found.map(({ path }) => path)
+  const paths = rows.map(({ path }) => path)
   return paths.includes(name) ? [] : paths
 }
 

@@ -136,9 +136,9 @@ export async function changeMember(
   }
   if (aliases !== undefined) await lockHistory(tx, orgId)
   const { email } = await getChangeable()
-  const named = aliases === undefined ? [] : [{ type: 'member' as const, email, aliases }]
+  const records = aliases === undefined ? [] : [{ type: 'member' as const, email, aliases }]
   // expertise takes seconds: it comes before the organization's lock
-  const written = await namingFields(writeAliases(tx, orgId, named as MemberRecord[]))
+  const written = await namingFields(writeAliases(tx, orgId, records as MemberRecord[]))
   await updateExpertiseOf(tx, orgId, written.addresses)
   await lockOrganization(tx, orgId)
   // again: the role may be another by now
@@ -198,11 +198,11 @@ export async function removeWholeMember(tx: ISql, orgId: string, changer: Change
 
 /** The member with this id, or with this address of any case. Throws NOT_FOUND. */
 export async function getMember(tx: ISql, orgId: string, idOrAddress: string): Promise<MemberWithAliases> {
-  const found = idOrAddress.includes('@')
+  const member = idOrAddress.includes('@')
     ? await findMember(tx, orgId, idOrAddress)
     : await findMemberById(tx, orgId, idOrAddress)
-  if (found === undefined) throw noMember()
-  return found
+  if (member === undefined) throw noMember()
+  return member
 }
 
 /**
@@ -230,16 +230,16 @@ export async function inviteMembers(
   now: Date,
 ): Promise<(NewInvitation & { id: string; email: string })[]> {
   await lockOrganization(tx, orgId)
-  const known = await Promise.all(members.map(({ email }) => findMember(tx, orgId, email)))
+  const rows = await Promise.all(members.map(({ email }) => findMember(tx, orgId, email)))
   for (const [index, { role }] of members.entries()) {
     const field = `members[${index}].role`
-    const given = known[index]?.role ?? role
+    const given = rows[index]?.role ?? role
     refuseForOwners(changer, { role }, field)
     refuseForOwners(changer, { role: given }, field)
     refuseBeyond(changer, given, undefined, field)
   }
   const records = members.map(({ email, display_name, role, team }, index): MemberRecord => {
-    const before = known[index]
+    const before = rows[index]
     const written = { type: 'member', email, joined_at: before?.joined_at ?? now.toISOString() } as const
     if (before !== undefined) return { ...written, display_name: before.display_name, role: before.role }
     // an address is longer than a name may be
@@ -247,7 +247,7 @@ export async function inviteMembers(
     return { ...written, display_name: name, role, team: team ?? null }
   })
   const joined = await namingFields(addMembers(tx, orgId, changer, records, now), 'records', 'members')
-  const idOf = new Map([...joined, ...known].flatMap((member) => (member ? [[member.email, member.id]] : [])))
+  const idOf = new Map([...joined, ...rows].flatMap((member) => (member ? [[member.email, member.id]] : [])))
   const invited = []
   for (const address of members) {
     const email = asciiLower(address.email)

@@ -32,10 +32,10 @@ export async function whoKnows(
     return directories.has(domain.slice(at + 1)) && (files.length === 0 || projects.has(domain.slice(0, at)))
   }
   const authors = authorsOf(files)
-  const found = await findPeople(sql, orgId, [...new Set(authors.map(({ email }) => email))])
-  const people = new Map(found.map((person) => [person.email, userName(person)]))
+  const persons = await findPeople(sql, orgId, [...new Set(authors.map(({ email }) => email))])
+  const people = new Map(persons.map((person) => [person.email, userName(person)]))
   const scores = new Map(authors.map(({ email, score }) => [people.get(email), score]))
-  const known = data
+  const experts = data
     .map(({ domains, ...person }) => ({
       ...person,
       score: scores.get(userName(person)) ?? 0,
@@ -43,7 +43,7 @@ export async function whoKnows(
     }))
     .filter((person) => person.domains.length > 0)
     .toSorted((a, b) => b.score - a.score)
-  return { data: known, domains: domains.filter(isAsked) }
+  return { data: experts, domains: domains.filter(isAsked) }
 }
 
 /** Who knows the file, or the files of any folder that a bare name may mean. */

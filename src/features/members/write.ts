@@ -38,9 +38,9 @@ export async function writeMembers(
 ): Promise<MembersWritten> {
   const sentMembers = recordsOf(records, 'member')
   if (sentMembers.length === 0) return { ...NOTHING_WRITTEN, joined: [] }
-  const wanted = sentMembers.map(({ record }) => record)
-  const found = await findMembers(tx, orgId, wanted)
-  const stored = new Map(found.map((row) => [row.email, row]))
+  const memberRecords = sentMembers.map(({ record }) => record)
+  const memberRows = await findMembers(tx, orgId, memberRecords)
+  const stored = new Map(memberRows.map((row) => [row.email, row]))
   const members = sentMembers.filter(({ index, record }) => {
     const email = asciiLower(record.email)
     const role = stored.get(email)?.role
@@ -52,10 +52,10 @@ export async function writeMembers(
     return false
   })
   const byEmail = new Map(stored)
-  const byId = new Map(found.map((row) => [row.id, row]))
+  const byId = new Map(memberRows.map((row) => [row.id, row]))
   const sent = members.map(({ record }) => asciiLower(record.email))
-  const own = new Set([...stored.keys(), ...sent])
-  for (const { index, record } of members) refuseOwnAddresses(record, own, `records[${index}].aliases`)
+  const addresses = new Set([...stored.keys(), ...sent])
+  for (const { index, record } of members) refuseOwnAddresses(record, addresses, `records[${index}].aliases`)
   const aliases = new Set((await findAliases(tx, orgId, sent)).map(({ email }) => email))
   const prepared = members.map(({ index, record }) => {
     const row = rowOf(record, byEmail)
@@ -162,14 +162,14 @@ export async function hasOwner(tx: ISql, orgId: string): Promise<boolean> {
 
 function rowOf(record: MemberRecord, byEmail: ReadonlyMap<string, Member>): Member {
   const email = asciiLower(record.email)
-  const known = byEmail.get(email)
+  const before = byEmail.get(email)
   return {
-    id: known?.id ?? record.id ?? newId('user'),
+    id: before?.id ?? record.id ?? newId('user'),
     email,
     display_name: record.display_name,
     role: record.role,
     joined_at: normalizeTimestamp(record.joined_at),
-    team: record.team === undefined ? (known?.team ?? null) : record.team,
+    team: record.team === undefined ? (before?.team ?? null) : record.team,
   }
 }
 
@@ -185,9 +185,9 @@ function refuseForeignId(
   if (owner !== undefined && owner.email !== row.email) throw fieldError(field, 'another address has this id')
 }
 
-function refuseOwnAddresses({ aliases }: MemberRecord, own: ReadonlySet<string>, field: string): void {
+function refuseOwnAddresses({ aliases }: MemberRecord, addresses: ReadonlySet<string>, field: string): void {
   for (const [nth, alias] of aliases?.entries() ?? [])
-    if (own.has(asciiLower(alias))) throw fieldError(`${field}[${nth}]`, 'is the address of a member')
+    if (addresses.has(asciiLower(alias))) throw fieldError(`${field}[${nth}]`, 'is the address of a member')
 }
 
 const isSame = (a: Member, b: Member): boolean =>

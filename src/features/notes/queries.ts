@@ -84,7 +84,7 @@ export async function writeNotes(tx: ISql, orgId: string, records: readonly Sync
   const { rows, ...result } = findLastChanges<NoteRow, NoteRow>(
     sent,
     new Map(stored.map((row) => [row.id, row])),
-    { keyOf: ({ id }) => id, isSame: (note, known) => Bun.deepEquals(note, { ...known }) },
+    { keyOf: ({ id }) => id, isSame: (note, row) => Bun.deepEquals(note, { ...row }) },
   )
   await putNotes(tx, orgId, rows)
   return result

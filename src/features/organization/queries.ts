@@ -139,16 +139,16 @@ async function sealedSecret(tx: ISql, orgId: string, secret: string, box: Secret
 }
 
 /** The time zone to change to; undefined where it stays. Throws CONFLICT while another change waits. */
-function wantedZone(before: OrganizationSettings, wanted: string | undefined): string | undefined {
+function wantedZone(before: OrganizationSettings, zone: string | undefined): string | undefined {
   const { time_zone, time_zone_pending: pending } = before
-  if (wanted === undefined) return undefined
+  if (zone === undefined) return undefined
   if (pending !== null)
     throw fieldError(
       'time_zone',
       `the change to ${pending.time_zone} is not in force yet; try again then`,
       'CONFLICT',
     )
-  return wanted === time_zone ? undefined : wanted
+  return zone === time_zone ? undefined : zone
 }
 
 /** The fields of `after` that differ, for the audit log. */
@@ -158,11 +158,11 @@ const changedFields = <Fields extends object>(before: Fields, after: Fields): Pa
   ) as Partial<Fields>
 
 function changedLook(
-  known: BadgeLook,
+  before: BadgeLook,
   { badges: { colors, thresholds } }: Pick<OrganizationSettings, 'badges'>,
   change: Change['badges'],
 ): BadgeLook {
-  const look: BadgeLook = { ...known }
+  const look: BadgeLook = { ...before }
   for (const [kind, label] of Object.entries(change?.labels ?? {})) {
     const { [kind as keyof typeof look.labels]: _, ...labels } = { ...look.labels } as Record<string, string>
     look.labels = label === null || label.trim() === '' ? labels : { ...labels, [kind]: label.trim() }

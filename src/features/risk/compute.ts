@@ -132,13 +132,13 @@ function createReader(tx: ISql, orgId: string, project: string, last: Date) {
   }
   const takeAhead = (before: number) => {
     const end = ahead.findIndex(({ at }) => at >= before)
-    const taken = end === -1 ? ahead : ahead.slice(0, end)
-    ahead = ahead.slice(taken.length)
-    return taken
+    const changes = end === -1 ? ahead : ahead.slice(0, end)
+    ahead = ahead.slice(changes.length)
+    return changes
   }
   return async (before: number, from: number) => {
-    const taken = takeAhead(before)
-    if (place.at.getTime() >= before) return { commits: taken, files: [] }
+    const changes = takeAhead(before)
+    if (place.at.getTime() >= before) return { commits: changes, files: [] }
     const after = place.at.getTime() < from ? { at: new Date(from), sha: '' } : place
     const read = (range: Pick<HistoryRange, 'after' | 'before' | 'keep' | 'limit'>) =>
       commitsIn(tx, orgId, { project, ...range })
@@ -151,7 +151,7 @@ function createReader(tx: ISql, orgId: string, project: string, last: Date) {
       end === undefined || ahead.length < COMMITS_AHEAD
         ? { at: last, sha: '' }
         : { at: new Date(end.at), sha: end.sha }
-    const commits = [...taken, ...earlier]
+    const commits = [...changes, ...earlier]
     const files = newFilesOf([...commits, ...ahead])
     for (const file of files) names.add(file)
     return { commits, files }

@@ -145,8 +145,8 @@ async function storeRows(tx: ISql, orgId: string, rows: readonly RiskRow[]) {
 
 /** Replaces the record's fields by those that the host reported. */
 function withEvent(row: RiskRow, { branch, lifecycle }: PullRequestEvent): RiskRow {
-  const { state, merged_at, closed_at, ...known } = lifecycle
-  const said = Object.fromEntries(Object.entries(known).filter(([, value]) => value !== null))
+  const { state, merged_at, closed_at, ...more } = lifecycle
+  const said = Object.fromEntries(Object.entries(more).filter(([, value]) => value !== null))
   const origin = row.origin ?? { project: null, branch: null, commits: [] }
   return {
     ...{ ...row, ...said, state, merged_at, closed_at },

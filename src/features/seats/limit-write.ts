@@ -39,8 +39,8 @@ export async function writeLimits(tx: ISql, orgId: string, records: readonly Syn
     counts[result] += 1
   }
   const after = new Set([...byKey.values()].flat())
-  const known = new Set(stored)
-  const changed = [...after].filter((each) => !known.has(each))
+  const before = new Set(stored)
+  const changed = [...after].filter((each) => !before.has(each))
   const replaced = stored.filter((each) => !after.has(each))
   const deleted = await deleteWindows(tx, orgId, replaced)
   const inserted = await insertWindows(tx, orgId, changed)

@@ -29,13 +29,13 @@ export async function createPlan(tx: ISql, orgId: string, actor: Actor, body: Ne
   await upsertPlans(tx, orgId, ended)
   const written = await putPlans(tx, orgId, [{ at: '', wanted: body }])
   const [id = ''] = written.ids
-  const made = shownPlan(await getPlan(tx, orgId, id))
+  const result = shownPlan(await getPlan(tx, orgId, id))
   await recordEntries(tx, orgId, actor, [
     ...ended.map((row) => ({ action: 'plan.updated', details: detailsOf(shownPlan(row)) })),
-    ...(written.created > 0 ? [{ action: 'plan.created', details: detailsOf(made) }] : []),
-    ...(written.updated > 0 ? [{ action: 'plan.updated', details: detailsOf(made) }] : []),
+    ...(written.created > 0 ? [{ action: 'plan.created', details: detailsOf(result) }] : []),
+    ...(written.updated > 0 ? [{ action: 'plan.updated', details: detailsOf(result) }] : []),
   ])
-  return made
+  return result
 }
 
 /** Changes the fields of a plan that are given. Throws NOT_FOUND, VALIDATION_ERROR. */

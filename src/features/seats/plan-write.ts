@@ -49,8 +49,8 @@ export async function writePlans(tx: ISql, orgId: string, records: readonly Sync
 
 /** Writes plans by what names them; `at` is before the names of their fields in errors, which are those of `writePlans`. */
 export async function putPlans(tx: ISql, orgId: string, sent: readonly { at: string; wanted: Wanted }[]) {
-  const named = sent.flatMap(({ wanted }) => wanted.member ?? [])
-  const ids = await findMemberIds(tx, orgId, named)
+  const members = sent.flatMap(({ wanted }) => wanted.member ?? [])
+  const ids = await findMemberIds(tx, orgId, members)
   const plans = sent.map(({ at, wanted }) => {
     const member = wanted.member == null ? '' : ids.get(wanted.member)
     if (member === undefined) throw fieldError(`${at}member`, NO_MEMBER)
@@ -64,13 +64,13 @@ export async function putPlans(tx: ISql, orgId: string, sent: readonly { at: str
     }
   })
   const stored = await findStored(tx, orgId, plans)
-  const known = new Map([...stored].map(([key, { id }]) => [key, id]))
-  const taken = new Set(known.values())
+  const planIds = new Map([...stored].map(([key, { id }]) => [key, id]))
+  const taken = new Set(planIds.values())
   const rows = plans.map((row): PlanRow => {
-    const made = () => (row.id === '' || taken.has(row.id) ? newId('plan') : row.id)
-    return { ...row, id: known.getOrInsertComputed(keyOf(row), made) }
+    const idOf = () => (row.id === '' || taken.has(row.id) ? newId('plan') : row.id)
+    return { ...row, id: planIds.getOrInsertComputed(keyOf(row), idOf) }
   })
-  const isSame = (row: PlanRow, known: PlanRow) => Bun.deepEquals(row, known)
+  const isSame = (row: PlanRow, other: PlanRow) => Bun.deepEquals(row, other)
   const changes = findLastChanges(rows, stored, { keyOf, idOf: ({ id }) => id, isSame })
   await upsertPlans(tx, orgId, changes.rows)
   const placeOf = ({ id }: PlanRow) => sent[rows.findIndex((row) => row.id === id)]?.at ?? ''

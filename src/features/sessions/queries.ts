@@ -240,8 +240,8 @@ export async function getSession(
       ${onlyMember === null ? sql`` : sql`and u.member = ${onlyMember.id}`}`
   if (row === undefined) throw new ApiError('NOT_FOUND', 'no such session')
   // no text in JSON has a quote without an escape
-  const own = row.detail.slice(0, row.detail.indexOf('"turn_records":'))
-  const lacking = ['stated_cost', ...SESSION_NOTE_NAMES].filter((name) => !own.includes(`"${name}":`))
+  const head = row.detail.slice(0, row.detail.indexOf('"turn_records":'))
+  const lacking = ['stated_cost', ...SESSION_NOTE_NAMES].filter((name) => !head.includes(`"${name}":`))
   const nulls = lacking.map((name) => `,"${name}":null`).join('')
   return new JsonText(`${row.head}${nulls},${withAssignees(row.detail.slice(1), hidesMembers)}`)
 }

@@ -105,8 +105,8 @@ export async function decideDevice(
 
 /** Tells a machine why it has no key yet, or gives it the key, once. */
 export async function pollDevice({ people, inTurn }: DeviceDeps, deviceCode: string) {
-  const asked = await askDevice(people, deviceCode)
-  if (asked !== undefined) return refused(asked.isEarly ? 'slow_down' : 'authorization_pending')
+  const answer = await askDevice(people, deviceCode)
+  if (answer !== undefined) return refused(answer.isEarly ? 'slow_down' : 'authorization_pending')
   const orgId = await findAnswer(people, deviceCode)
   if (orgId === undefined) return refused('expired_token')
   return await inTurn(orgId, (tx) => makeDeviceKey(tx, orgId, deviceCode))

@@ -64,8 +64,8 @@ async function setUp(
     const owner = await addMember(tx, orgId, changer, { email, display_name, role: 'owner' }, now)
     await recordCreated(tx, orgId, stored, { userId: owner.id, ipAddress })
     await saveAccount(tx, orgId, owner, { passwordHash: hash })
-    const made = { orgId, memberId: owner.id }
-    return { ...made, token: await beginSession(tx, made, client, former) }
+    const result = { orgId, memberId: owner.id }
+    return { ...result, token: await beginSession(tx, result, client, former) }
   })
 }
 
@@ -104,10 +104,10 @@ export const setupRoutes = (deps: AuthDeps) => {
       async ({ body, request, server, set }) => {
         if (setupToken === undefined) throw isSetUp()
         const client = clientOf(request, server, deps)
-        const made = await setUp(deps, body, setupToken, client, new Date(), cookieOf(request))
-        set.headers['set-cookie'] = sessionCookie(config, made.token)
-        const person = { userId: made.memberId, csrfToken: csrfTokenOf(made.token) }
-        const caller = { orgId: made.orgId, keyId: null, person, scopes: SCOPES_OF_ROLE.owner }
+        const result = await setUp(deps, body, setupToken, client, new Date(), cookieOf(request))
+        set.headers['set-cookie'] = sessionCookie(config, result.token)
+        const person = { userId: result.memberId, csrfToken: csrfTokenOf(result.token) }
+        const caller = { orgId: result.orgId, keyId: null, person, scopes: SCOPES_OF_ROLE.owner }
         return await getCaller(people, caller, config.rateLimits[PLAN])
       },
       {

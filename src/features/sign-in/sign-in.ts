@@ -67,19 +67,19 @@ const REFUSED_AFTER_MS = 1_000
  */
 export async function signInByPassword(
   deps: SignInDeps,
-  wanted: { email: string; password: string; organization?: string },
+  credentials: { email: string; password: string; organization?: string },
   client: Client,
   former: string | undefined,
 ): Promise<SignedIn> {
   const startedMs = performance.now()
-  await countTries(deps, client, wanted.email)
-  const accounts = await findAccounts(deps.people, wanted.email, wanted.organization)
+  await countTries(deps, client, credentials.email)
+  const accounts = await findAccounts(deps.people, credentials.email, credentials.organization)
   // one comparison at least: an address without an account takes a place, too
-  if (accounts.length === 0) await isPassword(wanted.password, null)
+  if (accounts.length === 0) await isPassword(credentials.password, null)
   const matching: Account[] = []
   // one after the other: a sign-in has one of the places at a time
   for (const account of accounts)
-    if (await isPassword(wanted.password, account.passwordHash)) matching.push(account)
+    if (await isPassword(credentials.password, account.passwordHash)) matching.push(account)
   const [account] = matching
   if (account === undefined) {
     for (const { orgId, memberId } of accounts)

@@ -93,7 +93,7 @@ export function facetRows(
   { columns: given, buckets, needed, matching, whole }: FacetHow,
 ): Fragment {
   const columns = [...new Set([...given, ...(facet === 'vendor' ? (['agent'] as const) : [])])]
-  const wanted = filters[facet]
+  const value = filters[facet]
   const usual =
     facet === 'vendor'
       ? `case ${Object.entries(VENDORS)
@@ -120,7 +120,7 @@ export function facetRows(
     with parts as materialized (${parts})
     select r.*
     from (${rows({}, 'r.facet', sql`parts`)} ${isInRows(filters, facet) ? sql`` : rest}) r
-    ${wanted === undefined ? sql`` : sql`where r.facet = ${wanted}`}`
+    ${value === undefined ? sql`` : sql`where r.facet = ${value}`}`
 }
 
 const COUNTS = ['main_sessions', 'main_turns', 'turns', 'sessions']

@@ -61,5 +61,5 @@ export const countsOf = (sql: ISql, counted: Rollup, facts: Fragment) =>
   counted.countRows(sql, rowsOf(sql, facts))
 
 /** The columns `sums` of facts, which are 0 but for the known ones. */
-export const measures = (sql: ISql, sums: readonly string[], known: Readonly<Record<string, string>>) =>
-  sql.unsafe(sums.map((column) => `${known[column] ?? '0'}::numeric as ${column}`).join(', '))
+export const measures = (sql: ISql, sums: readonly string[], texts: Readonly<Record<string, string>>) =>
+  sql.unsafe(sums.map((column) => `${texts[column] ?? '0'}::numeric as ${column}`).join(', '))

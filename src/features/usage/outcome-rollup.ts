@@ -121,13 +121,13 @@ export async function recountPullRequests(
 ): Promise<void> {
   const parts = storedParts(tx, orgId, tx``)
   const counts = (rows: readonly CountedPullRequest[]) => {
-    const given = tx`
+    const ids = tx`
       select n.*
       from ${unnest(tx, rows, {
         ...({ repo: 'text', pr_number: 'integer', state: 'text', project: 'text', member: 'text' } as const),
         day: 'date',
       })}`
-    const facts = tx`${pullRequestFacts(tx, given)} union all ${partFacts(tx, parts, given, tx``)}`
+    const facts = tx`${pullRequestFacts(tx, ids)} union all ${partFacts(tx, parts, ids, tx``)}`
     return rows.length === 0 ? undefined : countsOf(tx, OUTCOME_ROLLUP, facts)
   }
   await addDifference(tx, orgId, OUTCOME_ROLLUP, { before: counts(before), after: counts(after) })

@@ -52,15 +52,15 @@ const sessionsOf = (tx: ISql, orgId: string, keys: readonly string[]): Fragment 
 
 /** Moves what has a key of which all is another person's by now, without counting it; returns to whom. */
 async function moveKeys(tx: ISql, orgId: string, keys: readonly string[]): Promise<string[]> {
-  const found = await tx<Renaming[]>`
+  const changes = await tx<Renaming[]>`
     select p.before as from, min(p.member) as to
     from ${sessionsOf(tx, orgId, keys)}
     group by p.before
     having min(p.member) = max(p.member)
       and min(p.member) <> p.before`
   // a key that is moved away gets nothing here: its rows are deleted
-  const left = new Set(found.map(({ from }) => from))
-  const renamings = found.filter(({ to }) => !left.has(to))
+  const left = new Set(changes.map(({ from }) => from))
+  const renamings = changes.filter(({ to }) => !left.has(to))
   if (renamings.length === 0) return []
   for (const table of TABLES) {
     await tx`

@@ -24,12 +24,12 @@ export async function detachSessions(tx: ISql, orgId: string, ids: readonly stri
 
 /** Adds what the sessions belong to, and their tickets; they must belong to nothing. The caller counts the tickets. */
 export async function attachSessions(tx: ISql, orgId: string, ids: readonly string[]): Promise<void> {
-  const [found] = await tx`
+  const [row] = await tx`
     select 1
     from pr_risks k
     where k.org_id = ${orgId}
     limit 1`
-  if (found === undefined) return await writeTickets(tx, orgId, ids)
+  if (row === undefined) return await writeTickets(tx, orgId, ids)
   const { count } = await tx`
     insert into pr_sessions (org_id, session_id, repo, pr_number, part, project, member, agent, day)
     select ${orgId}, p.*
@@ -98,12 +98,12 @@ export async function updateShares(tx: ISql, orgId: string, changed: Changed): P
   const { pullRequests, formerBranches, commits, members } = changed
   if (pullRequests.length + commits.length + members.length === 0) return
   if (members.length > 0) await updatePersons(tx, orgId, members)
-  const named = await tx<PullRequestId[]>`
+  const ids = await tx<PullRequestId[]>`
     select distinct g.repo, g.pr_number
     from pr_commits g
     where g.org_id = ${orgId}
       and g.sha = any(${[...commits]}::text[])`
-  const all = [...pullRequests, ...named]
+  const all = [...pullRequests, ...ids]
   const branches = [...formerBranches, ...(await findBranches(tx, orgId, pullRequests))]
   const rows = await tx<{ session_id: string }[]>`
     with own_commits as materialized (

@@ -125,8 +125,8 @@ export const dimsOf = <Column extends string>(
   groupings: readonly (readonly Column[])[],
   needed: readonly Column[],
 ): string | undefined => {
-  const found = groupings.find((columns) => needed.every((column) => columns.includes(column)))
-  return found && dimsNameOf(found)
+  const grouping = groupings.find((columns) => needed.every((column) => columns.includes(column)))
+  return grouping && dimsNameOf(grouping)
 }
 
 /** The value of `dims` in rows of a grouping. */

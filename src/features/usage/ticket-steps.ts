@@ -39,19 +39,19 @@ async function step(sql: Sql, orgId: string): Promise<void> {
     where w.org_id = ${orgId}
     order by w.session_id
     limit ${STEP.sessions}`
-  const wanted = rows.map(({ session_id }) => session_id)
-  const texts = await readTexts(sql, orgId, sql`and u.session_id = any(${wanted}::text[])`)
+  const ids = rows.map(({ session_id }) => session_id)
+  const texts = await readTexts(sql, orgId, sql`and u.session_id = any(${ids}::text[])`)
   const inTime = await findTickets(texts, { leftMs: STEP.ms })
   // a session may have more texts than a step has time for
-  const found = inTime.length > 0 ? inTime : await findTickets(texts.slice(0, 1))
-  const before = new Map(texts.map((each, index) => [each.session_id, { each, tickets: found[index] }]))
+  const tickets = inTime.length > 0 ? inTime : await findTickets(texts.slice(0, 1))
+  const before = new Map(texts.map((each, index) => [each.session_id, { each, tickets: tickets[index] }]))
   const store = async (tx: ISql) => {
     const waiting = tx`
       and u.session_id in (
         select w.session_id
         from ticket_waiting w
         where w.org_id = ${orgId}
-          and w.session_id = any(${wanted}::text[])
+          and w.session_id = any(${ids}::text[])
       )`
     const now = await readTexts(tx, orgId, waiting)
     // one whose texts, pattern or tickets are others now is left to the next step
@@ -67,8 +67,8 @@ async function step(sql: Sql, orgId: string): Promise<void> {
       await counting(tx, orgId, [TICKET_ROLLUP], { before: of, after: of, isLarge: true }, async () => {
         await deleteOfSessions(tx, orgId, idsOf(changed), 'session_tickets')
         const sessions = changed.map(({ each }) => each)
-        const found = changed.map(({ tickets }) => tickets)
-        await insertTickets(tx, orgId, sessions, found)
+        const tickets = changed.map(({ tickets }) => tickets)
+        await insertTickets(tx, orgId, sessions, tickets)
       })
     await deleteOfSessions(tx, orgId, idsOf(done), 'ticket_waiting')
   }

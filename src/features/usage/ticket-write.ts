@@ -77,19 +77,19 @@ export async function findTickets(sessions: readonly Texts[], budget: Budget = {
   const { pattern = null, ignored = null } = sessions[0] ?? {}
   const { matchesIn, ticketsOf } = ticketFinder(pattern, ignored)
   const pause = createPause()
-  const found: Ticket[][] = []
+  const tickets: Ticket[][] = []
   for (const { branch, texts } of sessions) {
     const matches: string[] = []
     for (const text of [branch, ...(texts ?? [])]) {
-      if (budget.leftMs <= 0) return found
+      if (budget.leftMs <= 0) return tickets
       await pause()
       const startedAt = performance.now()
       matches.push(...matchesIn(text))
       budget.leftMs -= performance.now() - startedAt
     }
-    found.push(ticketsOf(matches).map((ticket, index, all) => [ticket, index + 1, all.length]))
+    tickets.push(ticketsOf(matches).map((ticket, index, all) => [ticket, index + 1, all.length]))
   }
-  return found
+  return tickets
 }
 
 /** Time for searching in a transaction: 30,000 sessions take the default so long, and requests beside it are slower meanwhile. */
@@ -105,9 +105,9 @@ export async function writeTickets(tx: ISql, orgId: string, ids: readonly string
 async function writeFound(tx: ISql, orgId: string, sessions: readonly Texts[]): Promise<void> {
   const budget = budgets.get(tx) ?? { leftMs: TRANSACTION_MS }
   budgets.set(tx, budget)
-  const found = await findTickets(sessions, budget)
-  await insertTickets(tx, orgId, sessions, found)
-  const left = sessions.slice(found.length)
+  const tickets = await findTickets(sessions, budget)
+  await insertTickets(tx, orgId, sessions, tickets)
+  const left = sessions.slice(tickets.length)
   await insert(tx, orgId, 'ticket_waiting', left, { session_id: 'text' }, tx`on conflict do nothing`)
 }
 
@@ -116,10 +116,10 @@ export async function insertTickets(
   tx: ISql,
   orgId: string,
   sessions: readonly Texts[],
-  found: readonly Ticket[][],
+  tickets: readonly Ticket[][],
 ): Promise<void> {
   const rows = sessions.flatMap(({ session_id }, index) =>
-    (found[index] ?? []).map(([ticket, nth, parts]) => ({ session_id, ticket, nth, parts })),
+    (tickets[index] ?? []).map(([ticket, nth, parts]) => ({ session_id, ticket, nth, parts })),
   )
   const columns = { session_id: 'text', ticket: 'text', nth: 'integer', parts: 'integer' } as const
   await insert(tx, orgId, 'session_tickets', rows, columns)

@@ -121,20 +121,20 @@ const ERRORS: Record<number, ErrorKind> = {
 /** The error responses as components: with the limit's headers, and, named `Service…`, without. */
 export function errorComponents(components: Components): Record<string, unknown> {
   const schema = components.named('Error', ErrorBody)
-  const made: Record<string, unknown> = {}
+  const plain: Record<string, unknown> = {}
   for (const [status, { name, description, error, headers }] of Object.entries(ERRORS)) {
     const code = codeOfStatus(Number(status))
     const [field = '', message] = error.split(/: (.*)/)
     const details = message !== undefined && { details: [{ field, message }] }
     const example = { error, code, request_id: 'k3v9x0a1b2c3-7', ...details }
     for (const limited of [true, false])
-      made[limited ? name : `Service${name}`] = {
+      plain[limited ? name : `Service${name}`] = {
         description: `${code}: ${description}`,
         headers: headersOf(limited, headers),
         content: { 'application/json': { schema, example } },
       }
   }
-  return made
+  return plain
 }
 
 export function errorReferences(statuses: readonly number[], limited: boolean) {
@@ -200,7 +200,7 @@ export function completedParameter(
 ): Schema {
   const { in: place, required, schema, description, examples } = parameter
   const name = place === 'header' ? headerName(String(parameter.name)) : parameter.name
-  const made = components.plain(schema)
+  const plain = components.plain(schema)
   const shared = {
     name,
     in: place,
@@ -209,11 +209,11 @@ export function completedParameter(
   }
   if (place === 'path') {
     const example = pathExample(path, String(name))
-    return { ...shared, schema: made, ...(!isHarmful && { example }) }
+    return { ...shared, schema: plain, ...(!isHarmful && { example }) }
   }
   // No `example` for an optional parameter: the explorer would send it, which would filter the result.
-  if (required !== true && !('default' in made))
-    return { ...shared, schema: { ...made, ...(Array.isArray(examples) && { examples }) } }
+  if (required !== true && !('default' in plain))
+    return { ...shared, schema: { ...plain, ...(Array.isArray(examples) && { examples }) } }
   const first = Array.isArray(examples) ? examples[0] : undefined
-  return { ...shared, schema: made, example: first ?? exampleOf(made, components.schemas, String(name)) }
+  return { ...shared, schema: plain, example: first ?? exampleOf(plain, components.schemas, String(name)) }
 }

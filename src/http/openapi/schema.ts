@@ -62,8 +62,8 @@ export function createComponents(): Components {
   const schemas: Record<string, Schema> = {}
 
   const addNamed = (name: string, schema: Schema): Schema => {
-    const taken = schemas[name]
-    if (taken !== undefined && !Bun.deepEquals(taken, schema))
+    const before = schemas[name]
+    if (before !== undefined && !Bun.deepEquals(before, schema))
       throw new Error(`two schemas of the API's document are named ${name}: give one another title`)
     schemas[name] = schema
     return { $ref: `#/components/schemas/${name}` }

@@ -100,10 +100,10 @@ export function createResponseCache(
     const free = await take(owner)
     try {
       const value = await readValue()
-      const made = responseOf(source.convert?.(value) ?? value, source, name, version)
-      if (version !== undefined && source.keeps?.(value) !== false) keep(name, made)
+      const response = responseOf(source.convert?.(value) ?? value, source, name, version)
+      if (version !== undefined && source.keeps?.(value) !== false) keep(name, response)
       else if (source.keeps !== undefined) forget(name)
-      return made
+      return response
     } finally {
       free()
     }

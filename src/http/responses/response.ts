@@ -137,8 +137,8 @@ export class CachedResponse {
     grow: (response: CachedResponse, bytes: number) => void = () => {},
   ): Uint8Array<ArrayBuffer> {
     if (encoding === undefined) return this.body
-    const known = this.compressed.get(encoding)
-    if (known !== undefined) return known
+    const body = this.compressed.get(encoding)
+    if (body !== undefined) return body
     const packed = new Uint8Array(ENCODERS[encoding](this.body))
     this.compressed.set(encoding, packed)
     grow(this, packed.length)

@@ -23,11 +23,11 @@ export async function deleteByIds(
   sql: Sql,
   orgId: string,
   actor: Actor,
-  wanted: readonly string[],
+  sessionIds: readonly string[],
   memberEmail: string | null = null,
 ): Promise<string[]> {
   const deleted: string[] = []
-  const ids = [...new Set(wanted)]
+  const ids = [...new Set(sessionIds)]
   for (let start = 0; start < ids.length; start += SESSIONS_AT_A_TIME) {
     const some = ids.slice(start, start + SESSIONS_AT_A_TIME)
     // sessions that are not stored need no lock, which would make every response in memory out of date
@@ -42,11 +42,11 @@ async function deleteBatch(
   tx: ISql,
   orgId: string,
   actor: Actor,
-  wanted: readonly string[],
+  sessionIds: readonly string[],
   memberEmail: string | null,
 ): Promise<string[]> {
   await lockOrganization(tx, orgId)
-  const sessions = await findSessions(tx, orgId, wanted)
+  const sessions = await findSessions(tx, orgId, sessionIds)
   if (memberEmail !== null && sessions.some(({ email }) => email !== memberEmail))
     throw new ApiError('FORBIDDEN', `this API key is for sessions of ${memberEmail}`)
   const ids = sessions.map(({ id }) => id)

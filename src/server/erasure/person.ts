@@ -37,9 +37,9 @@ export async function erasePerson(
   address: string,
   pricer: () => Promise<Pricer> = () => loadPricer(),
 ) {
-  const given = asciiLower(address.trim()).replaceAll('\0', '')
-  if (!/^[^\s@]+@[^\s@]+$/.test(given)) throw new OperatorError('give the e-mail address of a person', 2)
-  const email = (await findOwnAddress(sql, orgId, given)) ?? given
+  const text = asciiLower(address.trim()).replaceAll('\0', '')
+  if (!/^[^\s@]+@[^\s@]+$/.test(text)) throw new OperatorError('give the e-mail address of a person', 2)
+  const email = (await findOwnAddress(sql, orgId, text)) ?? text
   const member = await findMember(sql, orgId, email)
   const aliases = member?.aliases ?? []
   const names = await findAuthorNames(sql, orgId, [email, ...aliases])

@@ -18,10 +18,10 @@ export interface Sized {
 }
 
 /** The ids in batches for one transaction each; a row larger than a batch has one of its own. */
-export function inBatchesOfBytes(found: readonly Sized[]): string[][] {
+export function inBatchesOfBytes(rows: readonly Sized[]): string[][] {
   const batches: string[][] = []
   let bytes = Number.POSITIVE_INFINITY
-  for (const row of found) {
+  for (const row of rows) {
     const size = Math.max(row.bytes, BATCH_BYTES / BATCH_ROWS)
     bytes += size
     if (bytes > BATCH_BYTES) {

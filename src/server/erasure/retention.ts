@@ -43,11 +43,11 @@ async function deleteOldest(sql: Sql, orgId: string, firstDay: string): Promise<
   return await sumOf(inBatchesOfBytes(expired), (ids) => deleteBatch(sql, orgId, firstDay, ids))
 }
 
-async function deleteBatch(sql: Sql, orgId: string, firstDay: string, wanted: readonly string[]) {
+async function deleteBatch(sql: Sql, orgId: string, firstDay: string, sessionIds: readonly string[]) {
   // loaded here, since the thread needs nothing else of what writes sessions
   const { removeSessions } = await import('./delete-sessions.ts')
   return await inOrganization(sql, orgId, async (tx) => {
-    const ids = await onlyExpired(tx, orgId, firstDay, wanted)
+    const ids = await onlyExpired(tx, orgId, firstDay, sessionIds)
     const deleted = await removeSessions(tx, orgId, ids)
     if (deleted === 0) return 0
     await recordEntry(tx, orgId, SYSTEM, 'session.expired', { deleted, before: firstDay })

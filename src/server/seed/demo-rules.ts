@@ -58,8 +58,8 @@ export async function addDemoRules(
     ])
     const testOf = async (event: Tested, to: string, test: { id: string; source?: string }) => {
       const data = { ...EVENTS[event].example, test: true as const }
-      const made = { event, bodyOf: (id: string) => bodyOf(id, event, now, data), at: now, timeoutMs }
-      await insertTest(tx, orgId, to, { ...test, ...made })
+      const message = { event, bodyOf: (id: string) => bodyOf(id, event, now, data), at: now, timeoutMs }
+      await insertTest(tx, orgId, to, { ...test, ...message })
     }
     for (const { event, ...test } of TESTS) await testOf(event, endpoint, test)
     for (const id of FAILURES) await testOf('security.alert', failing, { id })

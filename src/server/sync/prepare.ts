@@ -180,9 +180,9 @@ function withUnpacked(record: SyncRecord, name: string): Unpacked<SyncRecord> {
 }
 
 function withPacked({ unpacked, ...record }: Unpacked<SessionRecord>): SessionRecord {
-  const { parts, ...own } = record
+  const { parts, ...head } = record
   const packed = unpacked === undefined ? undefined : packFragments(unpacked)
-  return packed === undefined ? own : { ...own, parts: packed }
+  return packed === undefined ? head : { ...head, parts: packed }
 }
 
 /** The record without what its PreparedSession has. */

@@ -52,10 +52,10 @@ export async function testEndpoint(
       ? bodyOf(eventId, TEST_EVENT.name, at, { webhook_id: id, test: true, message: MESSAGE })
       : bodyOf(eventId, event, at, EVENTS[event].example, true)
   const delivery = await deps.inTurn(orgId, async (tx) => {
-    const made = await insertTest(tx, orgId, id, { event: name, bodyOf: bodyOfTest, at, timeoutMs })
-    if (made === undefined) throw noEndpoint()
-    await recordEntry(tx, orgId, actor, 'webhook.tested', { ids: [id, made.id], event: name })
-    return made
+    const test = await insertTest(tx, orgId, id, { event: name, bodyOf: bodyOfTest, at, timeoutMs })
+    if (test === undefined) throw noEndpoint()
+    await recordEntry(tx, orgId, actor, 'webhook.tested', { ids: [id, test.id], event: name })
+    return test
   })
   const result = await attemptTest(deps, orgId, delivery)
   return {

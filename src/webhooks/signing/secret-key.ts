@@ -25,11 +25,11 @@ export function saveSecretKey(dataDir: string, key: Uint8Array): void {
 
 const fileIn = (dataDir: string): string => join(dataDir, 'secret.key')
 
-/** The key in the file, which is `made` unless another process was first. */
-function keyIn(dataDir: string, made?: Uint8Array): Uint8Array {
+/** The key in the file, which is `newKey` unless another process was first. */
+function keyIn(dataDir: string, newKey?: Uint8Array): Uint8Array {
   const file = fileIn(dataDir)
   try {
-    if (made !== undefined) writeKey(dataDir, Buffer.from(made).toString('base64'))
+    if (newKey !== undefined) writeKey(dataDir, Buffer.from(newKey).toString('base64'))
     if ((fs.statSync(file).mode & 0o077) !== 0 && process.platform !== 'win32') fs.chmodSync(file, 0o600)
     const key = Buffer.from(fs.readFileSync(file, 'utf8').trim(), 'base64')
     if (key.length === KEY_BYTES) return new Uint8Array(key)

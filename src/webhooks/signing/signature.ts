@@ -101,8 +101,8 @@ export function maskedHeaders(identity: AttemptIdentity): Record<string, string>
 }
 
 // compares in constant time; the length of a signature is no secret
-const isSame = (given: string, expected: string): boolean => {
-  const [a, b] = [Buffer.from(given), Buffer.from(expected)]
+const isSame = (signature: string, expected: string): boolean => {
+  const [a, b] = [Buffer.from(signature), Buffer.from(expected)]
   return a.length === b.length && timingSafeEqual(a, b)
 }
 
@@ -113,5 +113,5 @@ export const verifySignature = (secret: string, body: string | Uint8Array, heade
 /** Whether one of the header's signatures (`v1,<base64>`, by spaces) is the message's. The caller checks its age. */
 export function verifyStandardSignature(secret: string, message: StandardMessage, header: string): boolean {
   const expected = standardSignatureOf(secret, message)
-  return header.split(' ').some((given) => isSame(given, expected))
+  return header.split(' ').some((part) => isSame(part, expected))
 }

@@ -25,10 +25,10 @@ interface PollerDeps {
 /** Looks for organizations with due deliveries until `stop`. */
 export function startPoller({ findDueOrganizations, onFound, log }: PollerDeps) {
   let isStopped = false
-  let wanted = Promise.withResolvers<void>()
+  let wake = Promise.withResolvers<void>()
   const run = async () => {
     while (!isStopped) {
-      wanted = Promise.withResolvers()
+      wake = Promise.withResolvers()
       const startedMs = performance.now()
       // a failure is followed by this pause too: its duration is not that of a query
       let pauseMs = POLL_MS
@@ -41,16 +41,16 @@ export function startPoller({ findDueOrganizations, onFound, log }: PollerDeps) 
           error: messageOf(error),
         })
       }
-      await withTimeout(wanted.promise, pauseMs, undefined)
+      await withTimeout(wake.promise, pauseMs, undefined)
     }
   }
   void run()
   return {
     /** Looks at once; while it looks already, once more after that. */
-    look: () => wanted.resolve(),
+    look: () => wake.resolve(),
     stop() {
       isStopped = true
-      wanted.resolve()
+      wake.resolve()
     },
   }
 }

@@ -11,13 +11,13 @@ const ENOUGH = 40
 export type Used = Record<string, number[]>
 
 export function createPool(used: Iterable<Used>) {
-  const taken = new Map<string, Set<number>>()
+  const indices = new Map<string, Set<number>>()
   for (const commit of used)
     for (const [id, lines] of Object.entries(commit))
-      taken.set(id, (taken.get(id) ?? new Set()).union(new Set(lines)))
+      indices.set(id, (indices.get(id) ?? new Set()).union(new Set(lines)))
   const findLeft = (edit: WrittenEdit) => {
     const keys = splitKeys(edit.keys)
-    const isTaken = taken.get(edit.id)
+    const isTaken = indices.get(edit.id)
     const free = [...keys.entries()].filter(([line]) => isTaken?.has(line) !== true)
     const byKey = Map.groupBy(free, ([, key]) => key)
     return {

@@ -74,6 +74,6 @@ function agentOf({ sessions, prompts }: Json, id: string): Pick<NotedLines, 'age
   const entry = [sessions, prompts].map((each) => objectOf(each)[id]).find(isObject)
   const { tool, id: session } = objectOf(entry?.agent_id)
   const name = textOf(tool)
-  const own = textOf(session)
-  return name === null || own === null ? null : { agent: AGENTS[name] ?? name, session: sessionIdOf(own) }
+  const key = textOf(session)
+  return name === null || key === null ? null : { agent: AGENTS[name] ?? name, session: sessionIdOf(key) }
 }

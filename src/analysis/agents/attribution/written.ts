@@ -67,15 +67,15 @@ export function createWritten(store: Store, now: () => number) {
       keys: ReadonlySet<string>,
       isWanted: IsWanted,
     ): WrittenEdit[] {
-      const found = new Set<WrittenEdit>()
+      const matches = new Set<WrittenEdit>()
       for (const path of paths) {
         const byKey = new Map<string, WrittenEdit[]>()
         for (const edit of edits.get(path) ?? [])
           if (isIn(edit, repository) && isWanted(edit))
             for (const key of new Set(splitKeys(edit.keys))) if (keys.has(key)) pushTo(byKey, key, edit)
-        for (const key of keys) for (const edit of byKey.get(key) ?? []) found.add(edit)
+        for (const key of keys) for (const edit of byKey.get(key) ?? []) matches.add(edit)
       }
-      return [...found].sort((a, b) => b.at - a.at || compareText(a.id, b.id))
+      return [...matches].sort((a, b) => b.at - a.at || compareText(a.id, b.id))
     },
     /** Counts the files in which sessions wrote a line of this key. */
     filesWith(key: string): number {
@@ -85,7 +85,7 @@ export function createWritten(store: Store, now: () => number) {
     },
     /** The sessions that noted the commit as their own. */
     makersOf: (sha: string): readonly MadeCommit[] =>
-      (commits.get(sha.slice(0, SHA_START)) ?? []).filter((made) => sha.startsWith(made.sha)),
+      (commits.get(sha.slice(0, SHA_START)) ?? []).filter((commit) => sha.startsWith(commit.sha)),
     /** The time of the first edit in the repository, or commit, that was added after this time, or of all; undefined for none. */
     firstSince(repository: string, since = -1): number | undefined {
       let first: number | undefined

@@ -161,9 +161,9 @@ function readAssistantLine(
     transcript.addEvent('api_error', textOf(line.uuid) ?? `${at} ${number}`, at)
   noteRefusal(state.file, transcript, line, at)
   if (message.model === SYNTHETIC || line.isApiErrorMessage === true) return undefined
-  const found = ofRequest(state, transcript, line, messageOf(line, message, number))
-  const turn = transcript.addMessage(found, at)
-  for (const other of otherCalls(found, message.usage)) transcript.addMessage(other, at)
+  const response = ofRequest(state, transcript, line, messageOf(line, message, number))
+  const turn = transcript.addMessage(response, at)
+  for (const other of otherCalls(response, message.usage)) transcript.addMessage(other, at)
   readResponse(transcript, turn, message.content)
   return undefined
 }

@@ -75,11 +75,11 @@ function ownerOf(state: Lineage, line: Json): string | null {
   if (state.sessionFromFolder) return sessionId
   const { askedBy } = file.group
   const message = `${textOf(valueAt(line, 'message', 'id'))} ${textOf(line.requestId)} ${textOf(line.timestamp)}`
-  const [asked, parent] = [textOf(line.requestSessionId), parentOf(line)]
-  const isCopy = asked === null && parent === null && isOlder(state, line)
+  const [requester, parent] = [textOf(line.requestSessionId), parentOf(line)]
+  const isCopy = requester === null && parent === null && isOlder(state, line)
   // the parent may have copied it too, and be read before
   const owner =
-    asked ?? (parent === null ? null : (askedBy.get(message) ?? parent)) ?? (isCopy ? null : sessionId)
+    requester ?? (parent === null ? null : (askedBy.get(message) ?? parent)) ?? (isCopy ? null : sessionId)
   if (owner !== sessionId && parent === null) file.transcriptOf(sessionId).isFork = true
   if (owner !== null && file.group.isShared) askedBy.set(message, owner)
   return owner

@@ -64,11 +64,11 @@ function readLine(file: SourceFile, runs: Map<Transcript, Run>, value: Json, num
   if (value.type === 'assistant') {
     if (message.model === SYNTHETIC) return undefined
     const stated = messageOf(value, message, number)
-    const found = { ...stated, notes: { ...transcript.notes, ...stated.notes } }
-    if (found.tokens !== null) run.prompts.set(found.id, promptOf(found.tokens))
-    const turn = transcript.addMessage(found, at)
+    const noted = { ...stated, notes: { ...transcript.notes, ...stated.notes } }
+    if (noted.tokens !== null) run.prompts.set(noted.id, promptOf(noted.tokens))
+    const turn = transcript.addMessage(noted, at)
     run.turns.add(turn)
-    for (const other of otherCalls(found, message.usage)) run.turns.add(transcript.addMessage(other, at))
+    for (const other of otherCalls(noted, message.usage)) run.turns.add(transcript.addMessage(other, at))
     readResponse(transcript, turn, message.content)
   } else if (value.type === 'user') {
     const id = textOf(value.uuid) ?? `${number} ${at ?? ''}`

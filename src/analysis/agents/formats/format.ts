@@ -87,7 +87,7 @@ export interface Format {
   read?(
     file: SourceFile,
     sessionId: string,
-    found: { layout: Layout; sessionFromFolder: boolean },
+    match: { layout: Layout; sessionFromFolder: boolean },
   ): Promise<void>
   /** The agent's file with what its account may use, which is read only where somebody names it, or no path at all. */
   readonly account?: {

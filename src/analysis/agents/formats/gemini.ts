@@ -128,7 +128,7 @@ function folderOfChat({ path, group: { onSkipped } }: SourceFile): string | null
   const list = jsonAt(join(dirname(dirname(place)), 'projects.json'), onSkipped)
   const hashOf = (folder: string) => new Bun.CryptoHasher('sha256').update(folder).digest('hex')
   const folders = Object.entries(objectOf(valueAt(list, 'projects')))
-  return folders.findLast(([folder, known]) => known === name || hashOf(folder) === name)?.[0] ?? null
+  return folders.findLast(([folder, hash]) => hash === name || hashOf(folder) === name)?.[0] ?? null
 }
 
 export const GEMINI: Format = {

@@ -132,10 +132,10 @@ export const isOfKilo = (path: string): boolean => /[/\\](?:kilo[/\\]|kilo[^/\\]
 /** The folder and databases: versions other than the stable ones have their own, as `opencode-next.db`. */
 export function opencodePaths({ data, namesIn }: Places, name: string, database: string | undefined) {
   const folder = join(data, name)
-  const named = database && database !== ':memory:' ? [resolve(folder, database)] : []
+  const paths = database && database !== ':memory:' ? [resolve(folder, database)] : []
   const isOther = (each: string) => each.startsWith(`${name}-`) && each.endsWith('.db')
   const others = namesIn(folder).filter(isOther)
-  return [...['storage', `${name}.db`, ...others].map((each) => join(folder, each)), ...named]
+  return [...['storage', `${name}.db`, ...others].map((each) => join(folder, each)), ...paths]
 }
 
 export const OPENCODE: Format = {

@@ -42,8 +42,8 @@ export function addressesByName(authors: readonly Author[]): Map<string, string>
     namesOf.set(key, (namesOf.get(key) ?? new Set()).add(nameKey(name)))
   }
   const result = new Map<string, string>()
-  for (const [name, own] of Map.groupBy(full, (author) => author.name)) {
-    const emails = [...new Set(own.map(({ email }) => email))]
+  for (const [name, group] of Map.groupBy(full, (author) => author.name)) {
+    const emails = [...new Set(group.map(({ email }) => email))]
     const [address, ...more] = emails.filter((email) => !isNoreply(email))
     const logins = new Set(emails.filter(isNoreply).map((email) => email.replace(/^\d+\+/, '')))
     if (address === undefined || more.length > 0 || logins.size !== 1) continue

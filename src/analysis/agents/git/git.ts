@@ -251,8 +251,8 @@ async function listElsewhere(git: Git, shas: readonly string[]): Promise<Map<str
   const tips = shas.filter((sha, index) => hashes[index] === sha)
   if (tips.length === 0) return new Map()
   const { commits } = await listCommits(git, tips)
-  const wanted = new Set(tips)
-  return new Map([...commits].filter(([sha]) => wanted.has(sha)))
+  const tipSet = new Set(tips)
+  return new Map([...commits].filter(([sha]) => tipSet.has(sha)))
 }
 
 /** The first commits of a shallow clone: in git's output they add all files. */

@@ -90,27 +90,27 @@ export async function* parseLog(
     } else if (first === NEWLINE || first === NUL) reader.skip()
     else if (first === COLON) {
       const [text, path] = [await field(), await field()]
-      const found = fileOf(text, path)
-      if (found.status === 'renamed') Object.assign(found, { previousPath: path, path: await field() })
+      const entry = fileOf(text, path)
+      if (entry.status === 'renamed') Object.assign(entry, { previousPath: path, path: await field() })
       if (commit !== undefined && commit.files.length >= MAX_FILES) {
         // a tree may name itself any number of times
         commit.filesLeft += 1
         continue
       }
-      commit?.files.push(found)
-      patched.push(found)
+      commit?.files.push(entry)
+      patched.push(entry)
       // a link that became a file, or the other way round, has two patches
-      if (text.endsWith(' T')) patched.push(found)
+      if (text.endsWith(' T')) patched.push(entry)
     } else {
       if (!reader.take(NEWLINE)) await reader.wait(NEWLINE)
       const head = reader.text()
       if (first === AT && file !== undefined) await readHunk(reader, head, file, generated)
       else if (head.startsWith('diff --git ')) {
-        const found = patched[next]
+        const entry = patched[next]
         next += 1
-        const isCounted = found !== undefined && isCountedFile(found.path)
-        const isWanted = isCounted && commit !== undefined && wants(commit, found)
-        file = found && { file: found, isCounted, isWanted }
+        const isCounted = entry !== undefined && isCountedFile(entry.path)
+        const isWanted = isCounted && commit !== undefined && wants(commit, entry)
+        file = entry && { file: entry, isCounted, isWanted }
       }
     }
   }

@@ -81,10 +81,10 @@ const RESETS =
 
 /** The time in `resets Oct 10, 3pm (Europe/Berlin)`, the next such one after `at`; without a zone that of this machine. */
 export function resetTime(text: string, at: string): string | null {
-  const [, month, date, hour, minute = '0', half, named] = RESETS.exec(text) ?? []
+  const [, month, date, hour, minute = '0', half, name] = RESETS.exec(text) ?? []
   if (hour === undefined) return null
   const zone =
-    named !== undefined && isTimeZone(named) ? named : new Intl.DateTimeFormat().resolvedOptions().timeZone
+    name !== undefined && isTimeZone(name) ? name : new Intl.DateTimeFormat().resolvedOptions().timeZone
   const ofDay = (day: string) =>
     hourOf(day, (Number(hour) % 12) + (half?.toLowerCase() === 'p' ? 12 : 0), zone).getTime() +
     Number(minute) * 60_000

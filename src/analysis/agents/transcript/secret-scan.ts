@@ -61,12 +61,12 @@ function keepSecret(place: Place, secret: FoundSecret): void {
 
 function keepTexts(
   texts: readonly ScannedText<Place>[],
-  found: ReadonlyMap<ScannedText<Place>, readonly FoundSecret[]>,
+  hits: ReadonlyMap<ScannedText<Place>, readonly FoundSecret[]>,
 ): void {
   for (const scanned of texts) {
     const { turn, transcript } = scanned.place
     if (turn === null) continue
-    const masked = maskSecrets(scanned.text, found.get(scanned) ?? [], ({ ruleId }) => `[secret: ${ruleId}]`)
+    const masked = maskSecrets(scanned.text, hits.get(scanned) ?? [], ({ ruleId }) => `[secret: ${ruleId}]`)
     const room = Math.max(
       0,
       Math.min(MAX_TURN_CONTENT - turn.content.length, MAX_SESSION_CONTENT - transcript.contentLength),

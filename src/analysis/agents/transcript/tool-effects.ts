@@ -41,7 +41,7 @@ export function effectsOf(name: string, input: Json, changed: readonly string[] 
   const command = isTool('shell', name) ? [commandOf(input)].flat().join(' ') : ''
   const patch = patchOf(name.toLowerCase(), input, command)
   const patched = patchedFiles(patch)
-  const path = PATH_KEYS.map((key) => textOf(input[key])).find((found) => found !== null) ?? null
+  const path = PATH_KEYS.map((key) => textOf(input[key])).find((text) => text !== null) ?? null
   const edits = patched.length > 0 ? patched : isTool('edit', name) && path !== null ? [path] : []
   const paths = edits.filter((edit) => edit.length <= MAX_PATH)
   const runsCommit = COMMIT_COMMAND.test(command)

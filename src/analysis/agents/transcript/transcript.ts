@@ -35,8 +35,8 @@ const MAX_PULL_REQUESTS = 100
 const MAX_PULL_REQUEST = 2_147_483_647
 
 /** Whether `at` is before the time known, of which there may be none. */
-const isEarlier = (at: Time, known: string | null | undefined): boolean =>
-  known === undefined || (at !== null && (known === null || at < known))
+const isEarlier = (at: Time, than: string | null | undefined): boolean =>
+  than === undefined || (at !== null && (than === null || at < than))
 
 /** Items of a line come after its first one; few lines have a thousand. */
 const ITEMS = 1_000

@@ -31,7 +31,7 @@ export async function withUsers(
 ): Promise<readonly PreparedSession[]> {
   if (reassignment === 'kept') return withStoredUsers(sessions, stored)
   const { isAsked, isMembersKey } = reassignment
-  const known = new Map<string, StoredUser | PreparedSession>([...stored].filter(([, row]) => hasUser(row)))
+  const users = new Map<string, StoredUser | PreparedSession>([...stored].filter(([, row]) => hasUser(row)))
   const isAsStored = ({ id, hash }: PreparedSession) => {
     const row = stored.get(id)
     return row !== undefined && Buffer.compare(row.hash, hash) === 0
@@ -39,9 +39,9 @@ export async function withUsers(
   const different: Different[] = []
   const unowned: FieldProblem[] = []
   const result = sessions.map((session) => {
-    const before = known.get(session.id)
+    const before = users.get(session.id)
     if (!hasUser(session)) return before === undefined ? session : withUser(session, before)
-    known.set(session.id, session)
+    users.set(session.id, session)
     // the user that telemetry states does not count against a transcript's, but a member's key takes no other member's
     const row = stored.get(session.id)
     const isTelemetry = row?.origin === 'telemetry'

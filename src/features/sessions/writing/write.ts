@@ -100,7 +100,7 @@ export async function writeSessions(
   const sessions = await withKnownFragments(tx, orgId, noted, stored, merging)
   const { rows: changes, ...compared } = findLastChanges<StoredHash, PreparedSession>(sessions, stored, {
     keyOf: ({ id }) => id,
-    isSame: (session, known) => Buffer.compare(session.hash, known.hash) === 0,
+    isSame: (session, row) => Buffer.compare(session.hash, row.hash) === 0,
   })
   const rows = changes.map((session) => keepDecisions(session, stored.get(session.id)?.decided ?? []))
   // telemetry of sub-agents comes to those that were sent

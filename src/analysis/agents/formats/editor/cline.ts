@@ -60,8 +60,8 @@ export const CLINE: Format = {
   folders(places) {
     const { env, home } = places
     const data = env.CLINE_DATA_DIR || join(env.CLINE_DIR || join(home, '.cline'), 'data')
-    const own = [env.CLINE_SESSION_DATA_DIR || join(data, 'sessions'), join(data, 'tasks')]
-    return [...own, ...taskFolders(places, 'saoudrizwan.claude-dev')]
+    const folders = [env.CLINE_SESSION_DATA_DIR || join(data, 'sessions'), join(data, 'tasks')]
+    return [...folders, ...taskFolders(places, 'saoudrizwan.claude-dev')]
   },
   variables: ['CLINE_DIR', 'CLINE_DATA_DIR', 'CLINE_SESSION_DATA_DIR'],
   detect: {

@@ -15,7 +15,7 @@ const MONTH_MINUTES = 40_000
 
 function limitOf(minutes: unknown): string | null {
   if (typeof minutes !== 'number' || !(minutes > 0)) return null
-  const [, limit] = WINDOWS.find(([known]) => Math.abs(minutes - known) <= NEAR_MINUTES) ?? []
+  const [, limit] = WINDOWS.find(([length]) => Math.abs(minutes - length) <= NEAR_MINUTES) ?? []
   return limit ?? (minutes >= MONTH_MINUTES ? 'month' : `${minutes}_minutes`)
 }
 
@@ -51,9 +51,9 @@ export function noteLimits(limits: Limits, stated: Json, at: string): StatedLimi
       },
     ]
   })
-  const found = isReached && !windows.some(({ hit }) => hit) ? withHit(windows) : windows
-  for (const each of found) limits.note(each)
-  return found
+  const result = isReached && !windows.some(({ hit }) => hit) ? withHit(windows) : windows
+  for (const each of result) limits.note(each)
+  return result
 }
 
 /** The windows with that hit of which most is used. */

@@ -42,8 +42,8 @@ const stores = new WeakMap<LineOwners, Map<string, Promise<ReadonlyMap<string, r
 /** The calls that the store beside a file of events has of the session. A store that cannot be read is named once. */
 export async function callsBeside(file: SourceFile, sessionId: string): Promise<StoredCall[]> {
   const path = join(dirname(file.path), '..', '..', 'session-store.db')
-  const known = stores.getOrInsertComputed(file.group.owners, () => new Map())
-  const calls = await known.getOrInsertComputed(path, () => readStore(file, path))
+  const byPath = stores.getOrInsertComputed(file.group.owners, () => new Map())
+  const calls = await byPath.getOrInsertComputed(path, () => readStore(file, path))
   return [...(calls.get(sessionId) ?? [])]
 }
 

@@ -131,8 +131,8 @@ function readMessage(state: State, data: Json, id: string, at: Time): void {
   const { transcript } = state
   const callId = textOf(data.apiCallId)
   const message = { id: callId ?? textOf(data.messageId) ?? id, model: textOf(data.model), tokens: null }
-  const known = transcript.messages.get(callId ?? '') ?? pairedTurn(state, data, at)
-  const turn = known ?? transcript.addMessage(message, at)
+  const ownTurn = transcript.messages.get(callId ?? '') ?? pairedTurn(state, data, at)
+  const turn = ownTurn ?? transcript.addMessage(message, at)
   state.turn = turn
   const texts = [data.reasoningText, data.content].flatMap((text) => textOf(text) ?? [])
   transcript.scanTurn(turn, texts.join('\n'))

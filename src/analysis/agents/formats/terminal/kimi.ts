@@ -25,16 +25,16 @@ type State = ReturnType<typeof newState>
 
 async function readKimi(file: SourceFile, sessionId: string): Promise<void> {
   const session = stateBeside(file.path, file.group.onSkipped)
-  const own = file.transcriptOf(sessionId)
+  const ofSession = file.transcriptOf(sessionId)
   const from = textOf(session.forkedFrom)
-  const copied = from === null ? own : file.transcriptOf(from)
-  own.title = textOf(session.title)
-  own.isFork = from !== null
-  for (const transcript of [own, copied])
+  const copied = from === null ? ofSession : file.transcriptOf(from)
+  ofSession.title = textOf(session.title)
+  ofSession.isFork = from !== null
+  for (const transcript of [ofSession, copied])
     transcript.noteContext(null, textOf(session.cwd) ?? textOf(session.workDir))
   const state = newState(copied)
   await readJsonLines(file, (line) => {
-    if (line.type === 'forked') state.transcript = own
+    if (line.type === 'forked') state.transcript = ofSession
     return readRecord(state, line)
   })
 }

@@ -85,18 +85,18 @@ function readAnswer(transcript: Transcript, line: Json, parts: readonly Json[], 
   const tokens = usage === null ? null : tokensOf((kind) => usage[`${kind}TokenCount`])
   const state = stateOf(transcript)
   const isSubAgent = textOf(line.agentId) !== null
-  const known = tokens === null || isSubAgent ? undefined : take(state.answers, keyOf(tokens))
-  if (tokens !== null && known === undefined && !isSubAgent) put(state.lines, keyOf(tokens), id)
+  const answerId = tokens === null || isSubAgent ? undefined : take(state.answers, keyOf(tokens))
+  if (tokens !== null && answerId === undefined && !isSubAgent) put(state.lines, keyOf(tokens), id)
   // the calls of a sub-agent's answer may be a line of their own, after that of its usage
   const before = usage === null && isSubAgent ? state.turn : null
   const notes = notesFrom({ version: line.version })
-  const message = { id: known ?? id, model: textOf(line.model), tokens, notes }
+  const message = { id: answerId ?? id, model: textOf(line.model), tokens, notes }
   const turn = before ?? transcript.addMessage(message, at)
   transcript.scanTurn(turn, parts.flatMap(({ text }) => textOf(text) ?? []).join('\n'))
   for (const [index, { functionCall }] of parts.entries()) {
     if (!isObject(functionCall)) continue
-    const { id: own, name, args } = functionCall
-    transcript.addCall(turn, textOf(own) ?? `${id} ${index}`, name, args)
+    const { id: callId, name, args } = functionCall
+    transcript.addCall(turn, textOf(callId) ?? `${id} ${index}`, name, args)
   }
   state.turn = turn
 }
@@ -138,8 +138,8 @@ function tokensOf(count: (kind: keyof typeof EVENT_COUNTS) => unknown): MessageT
 
 const keyOf = ({ input, output, cache_read }: MessageTokens): string => `${input} ${output} ${cache_read}`
 
-const put = (kept: Unpaired, key: string, id: string) => kept.getOrInsertComputed(key, () => []).push(id)
-const take = (kept: Unpaired, key: string): string | undefined => kept.get(key)?.shift()
+const put = (ids: Unpaired, key: string, id: string) => ids.getOrInsertComputed(key, () => []).push(id)
+const take = (ids: Unpaired, key: string): string | undefined => ids.get(key)?.shift()
 
 export const QWEN: Format = {
   name: 'qwen',
