@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { closed, component, Text } from '../../analysis/records/fields.ts'
 import { NoteRecord, noteFields } from '../../analysis/records/note.ts'
-import { DayRange, Paged, PageOf } from '../../http/query.ts'
+import { DayRange, filterOrNone, Paged, PageOf } from '../../http/query.ts'
 
 export const Note = component('Note', {
   id: NoteRecord.properties.id,
@@ -20,18 +20,13 @@ export const NoteBody = closed(noteFields, {
 })
 export type NoteBody = Static<typeof NoteBody>
 
-const of = (name: string, example: string, maxLength: number) =>
-  Type.Optional(
-    Type.String({
-      ...{ maxLength, examples: [example] },
-      description: `The organization’s notes and those of this ${name}; empty: the organization’s alone`,
-    }),
-  )
+const of = (name: string) =>
+  `The organization’s notes and those of this ${name}; empty: the organization’s alone`
 
 export const NoteListQuery = Type.Object({
   ...DayRange,
-  project: of('project', 'checkout', 200),
-  team: of('team', 'payments', 100),
+  project: filterOrNone(of('project'), 200, 'checkout'),
+  team: filterOrNone(of('team'), 100, 'payments'),
   ...Paged,
 })
 export type NoteListQuery = Static<typeof NoteListQuery>
