@@ -89,6 +89,13 @@ test('docs/access.md has the table of scopes', () => {
   expect(table.trimEnd().split('\n').map(cellsOf)).toEqual(rows)
 })
 
+test('docs/architecture.md says by what each table of sums is', () => {
+  const [, table = ''] = /### Which sums have a figure\n([^#]*)/.exec(textOf('docs/architecture.md')) ?? []
+  const tables = textOf('src/database/schema.sql').matchAll(/^create table (\w+_(?:rollups|facets)) /gm)
+  const missing = [...tables].filter(([, name]) => !table.includes(`\`${name}\``))
+  expect(missing.map(([, name]) => name)).toEqual([])
+})
+
 test('docs/api.md has each path below /v1 in a row, and names the lists that are sent as CSV', async () => {
   const { paths } = await printedDocument()
   const all = Object.keys(paths).filter((path) => path.startsWith('/v1/'))

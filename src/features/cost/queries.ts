@@ -1,12 +1,12 @@
-import { addDays, addMonths, monthOf, type Span, shortSpansOf } from '../../base/dates.ts'
+import { addDays, addMonths, monthOf, type Span } from '../../base/dates.ts'
 import { dollarsOf, MONEY_DECIMALS, unitsOf, unscaled } from '../../base/decimals.ts'
 import { validationError } from '../../base/errors.ts'
 import { JsonText } from '../../base/json-text.ts'
 import type { Sql } from '../../database/client.ts'
 import { ALERT_THRESHOLD_PERCENT, forecastOf, type Spent, usedOf } from '../budgets/forecast.ts'
 import { type BudgetScope, budgetIdOf, budgetInForce } from '../budgets/scope-queries.ts'
-import { costRows } from '../usage/sources.ts'
-import { bucketOf, comparedRange, inSpans } from '../usage/sums.ts'
+import { costRows, usageRows } from '../usage/sources.ts'
+import { bucketOf, comparedRange } from '../usage/sums.ts'
 import type { Budget, CostQuery, CostTrendQuery, TrendGranularity } from './model.ts'
 import { COARSER, countBuckets, type Limit, trendItems } from './trend.ts'
 
@@ -76,6 +76,9 @@ export async function getCost(sql: Sql, orgId: string, query: CostQuery, today: 
   const buckets = query.group_by === 'month' ? 'month' : 'day'
   const ofMonth = (grain: Span['grain'], of: 'all' | 'project') =>
     sql.unsafe(`sum_bigint(r.micros) filter (where v.grain = '${grain}' and v.dims = '${of}')`)
+  const projects = usageRows(sql, orgId, query, {
+    ...{ columns: ['project'], buckets: undefined, sums: ['main_sessions', 'micros'], isSigned: true },
+  })
   const previous =
     query.compare === undefined
       ? sql`null`
@@ -122,9 +125,9 @@ export async function getCost(sql: Sql, orgId: string, query: CostQuery, today: 
         array_agg(p.micros order by p.micros desc, p.project collate "C")::text as project_costs
       from (
         select nullif(r.project, '') as project, sum_bigint(r.micros) as micros
-        from (${projectCosts(sql, orgId, query)}) r
+        from (${projects}) r
         group by r.project
-        having sum_bigint(r.sessions) > 0 or sum_bigint(r.micros) > 0
+        having sum_bigint(r.main_sessions) > 0 or sum_bigint(r.micros) > 0
       ) p
     ) j
     cross join (
@@ -189,30 +192,6 @@ export async function getCost(sql: Sql, orgId: string, query: CostQuery, today: 
 
 /** The values of an array as PostgreSQL writes it, of numbers or dates; none of null. */
 const valuesOf = (array: string | null): string[] => array?.slice(1, -1).split(',') ?? []
-
-/**
- * Each project's cost in the range, with a sign: from its months, and only at the range's ends from its days. Fewer days
- * are read when those of a month that are not in the range are subtracted.
- */
-const projectCosts = (sql: Sql, orgId: string, { project, date_from, date_to }: CostQuery) => {
-  const { added, subtracted } = shortSpansOf(date_from, date_to)
-  const rowsOf = (spans: readonly Span[]) =>
-    inSpans(
-      sql,
-      spans,
-      sql`
-        select r.project, r.main_sessions as sessions, r.micros
-        from usage_rollups r
-        where r.org_id = ${orgId}
-          and r.dims = 'project'
-          ${project === undefined ? sql`` : sql`and r.project = ${project}`}`,
-    )
-  if (subtracted.length === 0) return rowsOf(added)
-  return sql`
-    ${rowsOf(added)}
-    union all
-    select r.project, - r.sessions, - r.micros from (${rowsOf(subtracted)}) r`
-}
 
 /**
  * Cost by day, week or month, buckets without any included, with the running sum and the limit in force. The buckets

@@ -4,9 +4,9 @@ import { daysOf, type Span, shortSpansOf } from '../../base/dates.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
 import { facetOf, shareTexts } from '../usage/facet-sources.ts'
 import { matching, type UsageFilters } from '../usage/filters.ts'
-import { EXPLAINED, PRICE_GROUPINGS } from '../usage/rollup.ts'
-import { filteredColumns, matchingShares, needsSessions, sharesIn } from '../usage/sources.ts'
-import { dimsOf, inSpans, selected } from '../usage/sums.ts'
+import { EXPLAINED } from '../usage/rollup.ts'
+import { filteredColumns, matchingShares, sharesIn } from '../usage/sources.ts'
+import { inSpans, selected, signedRows, sumsWith } from '../usage/sums.ts'
 
 /** The columns that usage is explained by, beside its model and price. */
 export type PriceKey = 'project' | 'member' | 'agent' | 'vendor' | 'branch'
@@ -24,37 +24,31 @@ export function priceRows(
   filters: UsageFilters,
   keys: readonly PriceKey[],
 ): Fragment {
-  const { date_from, date_to } = filters
   const facet = facetOf(filters, undefined)
   const columns = [...keys, ...ALWAYS]
-  const needed = [...keys, ...filteredColumns(filters).filter((column) => column !== 'model')] as PriceKey[]
-  const dimsIn = (grain: Span['grain']) =>
-    needsSessions(filters) || facet !== undefined
-      ? undefined
-      : dimsOf<PriceKey>(PRICE_GROUPINGS[grain], needed)
-  const sharesOf = (span: Span, sign: '' | '-') => {
-    const { used } = shareTexts(filters, [], facet)
-    return sql`
-      select
-        ${selected(sql, columns, (column) => `u.${column}`)},
-        ${selected(sql, EXPLAINED, (column) => `${sign}${used(column)}::bigint`)}
-      ${matchingShares(sql, orgId, filters, facet)}
-      ${sharesIn(sql, span)}`
-  }
-  if (dimsIn('month') === undefined) return sharesOf(daysOf(date_from, date_to), '')
+  const needed = [...keys, ...filteredColumns(filters).filter((column) => column !== 'model')]
+  const sumsOf = (grain: Span['grain']) =>
+    facet === undefined ? sumsWith(['price_rollups'], grain, needed) : undefined
   const rowsOf = (span: Span, sign: '' | '-'): Fragment => {
-    const dims = dimsIn(span.grain)
-    if (dims === undefined) return sharesOf(span, sign)
+    const sums = sumsOf(span.grain)
+    if (sums === undefined) {
+      const { used } = shareTexts(filters, [], facet)
+      return sql`
+        select
+          ${selected(sql, columns, (column) => `u.${column}`)},
+          ${selected(sql, EXPLAINED, (column) => `${sign}${used(column)}::bigint`)}
+        ${matchingShares(sql, orgId, filters, facet)}
+        ${sharesIn(sql, span)}`
+    }
     const rows = sql`
       select ${selected(sql, columns, (column) => `r.${column}`)}, ${selected(sql, EXPLAINED, (column) => `${sign}r.${column}`)}
       from price_rollups r
       where r.org_id = ${orgId}
-        and r.dims = ${sql.unsafe(`'${dims}'`)}
+        and r.dims = ${sql.unsafe(`'${sums.dims}'`)}
         ${matching(sql, orgId, filters, 'r')}`
     return inSpans(sql, [span], rows)
   }
-  const { added, subtracted } = shortSpansOf(date_from, date_to)
-  return [...added.map((span) => rowsOf(span, '')), ...subtracted.map((span) => rowsOf(span, '-'))].reduce(
-    (all, more) => sql`${all} union all ${more}`,
-  )
+  const { date_from, date_to } = filters
+  const days = { added: [daysOf(date_from, date_to)], subtracted: [] }
+  return signedRows(sql, sumsOf('month') === undefined ? days : shortSpansOf(date_from, date_to), rowsOf)
 }

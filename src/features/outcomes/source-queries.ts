@@ -4,10 +4,9 @@ import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
 import { addDays, daysOf, type Span, spansOf } from '../../base/dates.ts'
 import type { Fragment, Sql } from '../../database/client.ts'
 import { memberAddresses, personGiven } from '../../database/member-addresses.ts'
-import { FACT_GROUPINGS } from '../usage/fact-rollup.ts'
 import { isOfTeam } from '../usage/scope-queries.ts'
 import { usageRows } from '../usage/sources.ts'
-import { bucketOf, dimsOf, inSpans, keyOf, OTHERS, selected, teamTable } from '../usage/sums.ts'
+import { bucketOf, inSpans, keyOf, OTHERS, selected, sumsWith, teamTable } from '../usage/sums.ts'
 import type { Group, OutcomesQuery } from './model.ts'
 
 const OF_PULL_REQUESTS = ['open', 'merged', 'closed', 'linked_cost', 'linked_of_cost'] as const
@@ -188,7 +187,7 @@ function rollupRows(
     from ${sql(table)} r
     where r.org_id = ${orgId}
       -- a literal, as in inSpans
-      and r.dims = ${sql.unsafe(`'${dimsOf(FACT_GROUPINGS, neededColumns(query, by))}'`)}
+      and r.dims = ${sql.unsafe(`'${sumsWith([table], 'month', neededColumns(query, by))?.dims}'`)}
       ${member === undefined ? sql`` : sql`and ${sql.unsafe(PERSON)} = ${personGiven(sql, orgId, member)}`}
       ${team === undefined ? sql`` : sql`and ${isOfTeam(sql, orgId, sql.unsafe(PERSON), team)}`}`
   return sql`from (${inSpans(sql, spansBy(query, byDays), rows)}) r where true`

@@ -73,8 +73,8 @@ export function ofFacet(sql: ISql, filters: UsageFilters, facet: Facet | undefin
 interface FacetHow {
   columns: readonly Dimension[]
   buckets: Span['grain'] | undefined
-  /** All of `columns`, and what filters need. */
-  needed: readonly Dimension[]
+  /** That which has all columns, and those of filters. */
+  table: 'facet_rollups' | 'session_facets'
   /** Conditions on session_facets `f`. */
   matching: Fragment
   /** Rows of usage without the facet. */
@@ -90,7 +90,7 @@ export function facetRows(
   orgId: string,
   filters: UsageFilters,
   facet: Facet,
-  { columns: given, buckets, needed, matching, whole }: FacetHow,
+  { columns: given, buckets, table, matching, whole }: FacetHow,
 ): Fragment {
   const columns = [...new Set([...given, ...(facet === 'vendor' ? (['agent'] as const) : [])])]
   const value = filters[facet]
@@ -108,9 +108,10 @@ export function facetRows(
       ${sql.unsafe(value)} as facet
     from ${from} r`
   const others = isByModel(filters, columns) ? {} : { sessions: 'main_sessions', turns: 'main_turns' }
-  const parts = needed.every((column) => column === 'agent')
-    ? facetSums(sql, orgId, filters, facet, buckets)
-    : facetParts(sql, orgId, filters, facet, { columns, isByDay: buckets !== undefined, matching })
+  const parts =
+    table === 'facet_rollups'
+      ? facetSums(sql, orgId, filters, facet, buckets)
+      : facetParts(sql, orgId, filters, facet, { columns, isByDay: buckets !== undefined, matching })
   const rest = sql`
     union all
     ${rows(others, usual, sql`(${whole({ columns, sums: ['bucket', ...COUNTS, ...USED] })})`)}

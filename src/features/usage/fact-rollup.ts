@@ -3,7 +3,7 @@
 import type { Fragment, ISql } from '../../database/client.ts'
 import type { OrgId } from '../../database/derived-tables.ts'
 import { type Rollup, rollup } from '../../database/rollups.ts'
-import { dimsNameOf } from './sums.ts'
+import { dimsOf, FACT_GROUPINGS } from './sums.ts'
 
 /**
  * Declares a rollup of facts by day and month, for several groupings. Facts are rows with `day`, the columns of `keys` and
@@ -18,19 +18,14 @@ interface Facts {
   facts: (sql: ISql, orgId: OrgId) => Fragment
 }
 
-/** The groupings of facts, those with the fewest rows first; a repository is a key beside its project. Other keys are ''. */
-export const FACT_GROUPINGS = [
-  ...[[], ['agent'], ['project'], ['member'], ['project', 'member'], ['member', 'agent']],
-  ['project', 'member', 'agent'],
-] as const satisfies readonly (readonly string[])[]
-
+/** Keys that a grouping is not by are ''. */
 export const factRollup = ({ name, keys, sums, facts }: Facts): Rollup => {
   const key = ['dims', 'grain', 'bucket', ...keys]
   const grouped = keys.map((column) => `case when g.has_${column} then f.${column} else '' end as ${column}`)
   const summed = sums.map((column) => `sum(f.${column}) as ${column}`)
-  const groupings = FACT_GROUPINGS.map((grouping: readonly string[]) => {
+  const groupings = FACT_GROUPINGS.map((grouping) => {
     const has = keys.map((column) => grouping.includes(column === 'repo' ? 'project' : column))
-    return `('${dimsNameOf(grouping)}', ${has.join(', ')})`
+    return `('${dimsOf(grouping)}', ${has.join(', ')})`
   })
   const places = key.map((_, index) => index + 1)
   const list = (sql: ISql, texts: readonly unknown[]) => sql.unsafe(texts.join(', '))

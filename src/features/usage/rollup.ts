@@ -1,39 +1,16 @@
 import { FACETS } from '../../analysis/usage/model.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
 import { countedProject, describeSummed, rollup } from '../../database/rollups.ts'
-import { COSTS, type Dimension, USED } from './model.ts'
-import { dividedSums, selected } from './sums.ts'
+import { COSTS, USED } from './model.ts'
+import { dividedSums, SUMS, selected } from './sums.ts'
 import { TRAIT_ROLLUP, WORK_ROLLUP } from './work-rollup.ts'
-
-type Grain = 'month' | 'day' | 'all'
-
-/** The groupings of usage_rollups and, with a ticket, ticket_rollups: that with the fewest rows first. */
-export const GROUPINGS: Record<Grain, readonly (readonly Dimension[])[]> = {
-  month: [
-    [],
-    ['model'],
-    ['agent', 'model'],
-    ['project'],
-    ['member'],
-    ['project', 'agent', 'model'],
-    ['member', 'agent', 'model'],
-    ['project', 'member'],
-    ['branch'],
-    ['project', 'branch'],
-    ['member', 'branch'],
-    ['ticket'],
-    ['project', 'ticket'],
-  ],
-  day: [[], ['model'], ['agent', 'model'], ['project'], ['member'], ['branch'], ['ticket']],
-  all: [['member', 'branch'], ['ticket']],
-}
 
 /** The sums of what is divided. */
 const usedSums = (sql: ISql, alias: 's' | 'b'): Fragment =>
   selected(sql, USED, (column) => `sum_bigint(${alias}.${column})`)
 
 interface Grouped {
-  groupings: Partial<Record<Grain, readonly (readonly string[])[]>>
+  groupings: (typeof SUMS)['usage_rollups' | 'ticket_rollups' | 'price_rollups']
   /** All columns of the groupings, '' in rows that are not by them. */
   columns: readonly string[]
   /** Columns that every row is by. */
@@ -63,15 +40,6 @@ function grouped(sql: ISql, { groupings, columns, always = [], sums }: Grouped):
     group by grouping sets (${sql.unsafe(sets.join(', '))})`
 }
 
-/** The groupings of a table with, or without, tickets. */
-const groupingsOf = (isOfTickets: boolean): Grouped['groupings'] =>
-  Object.fromEntries(
-    Object.entries(GROUPINGS).map(([grain, groupings]) => [
-      grain,
-      groupings.filter((grouping) => grouping.includes('ticket') === isOfTickets),
-    ]),
-  )
-
 /**
  * The sums of breakdowns, each row of the columns that `dims` names. Rows that are not of models count a session by its
  * main part only. A session counts on its first day, what it used on the days on which that happened.
@@ -97,7 +65,7 @@ export const USAGE_ROLLUP = rollup({
       ${rows}
     )
     ${grouped(sql, {
-      groupings: groupingsOf(false),
+      groupings: SUMS.usage_rollups,
       columns: ['project', 'member', 'agent', 'model', 'branch'],
       sums: sql`
         case grouping(s.model) when 0 then sum(s.sessions) else count(*) filter (where s.is_main) end as sessions,
@@ -133,12 +101,6 @@ export const BRANCH_ROLLUP = rollup({
     `usage of the branch ${branch || '(none)'} in ${describeSummed(project)}`,
 })
 
-/** The groupings of price_rollups. Sums of a branch are of months only: it has as many days as sessions, almost. */
-export const PRICE_GROUPINGS = {
-  month: [['agent', 'vendor'], ['project'], ['member'], ['branch']],
-  day: [['agent', 'vendor'], ['project'], ['member']],
-} as const satisfies Grouped['groupings']
-
 /** The columns of session_usage of which changes of cost are explained. */
 export const EXPLAINED = [
   ...(['calls', 'prompts', 'input', 'output', 'cache_read', 'cache_creation', 'cache_creation_1h'] as const),
@@ -163,7 +125,7 @@ export const PRICE_ROLLUP = rollup({
       ${rows}
     )
     ${grouped(sql, {
-      groupings: PRICE_GROUPINGS,
+      groupings: SUMS.price_rollups,
       columns: ['project', 'member', 'agent', 'vendor', 'branch'],
       always: ['model', 'price', 'has_calls'],
       sums: selected(sql, EXPLAINED, (column) => `sum_bigint(s.${column})`),
@@ -197,7 +159,7 @@ export const TICKET_ROLLUP = rollup({
       ${rows}
     )
     ${grouped(sql, {
-      groupings: groupingsOf(true),
+      groupings: SUMS.ticket_rollups,
       columns: ['project', 'ticket'],
       sums: sql`
         count(*) filter (where s.is_main) as sessions,

@@ -7,20 +7,18 @@ import type { Fragment, ISql } from '../../database/client.ts'
 import { facetOf, facetRows, joinedFacets, ofFacet, shareTexts } from './facet-sources.ts'
 import { givenFilters, matching, type UsageFilters } from './filters.ts'
 import { COSTS, type Dimension, MEASURES, type RangeFilters, USED } from './model.ts'
-import { GROUPINGS } from './rollup.ts'
-import { dimsNameOf, dimsOf, dividedSums, inSpans, type SpanOrAll, selected } from './sums.ts'
+import { dividedSums, inSpans, type SpanOrAll, selected, signedRows, sumsWith } from './sums.ts'
 
-/** Whether only the sessions themselves can be filtered so. */
-export const needsSessions = (filters: UsageFilters) =>
-  givenFilters(filters).some(({ summed }) => summed === undefined)
+/** The columns that sums need for the filters; no sums have those of single sessions. */
+export const filteredColumns = (filters: UsageFilters): string[] =>
+  givenFilters(filters).map(({ summed, column = '' }) => summed ?? column)
 
-/** The columns of the sums that the filters need. */
-export const filteredColumns = (filters: UsageFilters): Dimension[] =>
-  givenFilters(filters).flatMap(({ summed }) => summed ?? [])
+const TABLES = ['usage_rollups', 'ticket_rollups'] as const
+const FACET_TABLES = ['facet_rollups', 'session_facets'] as const
 
 /** Whether every sum of the filtered sessions is in the sums of months and days, but for days at the ends of a range. */
 export const isSummed = (filters: UsageFilters): boolean =>
-  !needsSessions(filters) && dimsOf(GROUPINGS.month, filteredColumns(filters)) !== undefined
+  sumsWith(TABLES, 'month', filteredColumns(filters)) !== undefined
 
 /** `from session_usage u where …`: the shares of sessions that match all filters but the days. */
 export const matchingShares = (sql: ISql, orgId: string, filters: UsageFilters, facet?: Facet) => sql`
@@ -65,65 +63,47 @@ export function usageRows(
     isSigned?: boolean
   },
 ): Fragment {
-  const wanted = sums === COLUMNS ? COLUMNS : [...columns, ...sums]
   const { date_from, date_to } = filters
   const needed = [...columns, ...filteredColumns(filters)]
   const facet = facetOf(filters, key)
-  if (facet !== undefined && !needsSessions(filters) && !columns.includes('ticket')) {
+  const ofFacets = sumsWith(FACET_TABLES, 'day', needed)
+  if (facet !== undefined && ofFacets !== undefined) {
     const { [facet]: _value, ...others } = filters
     return facetRows(sql, orgId, filters, facet, {
-      ...{ columns, buckets, needed },
+      ...{ columns, buckets, table: ofFacets.table },
       matching: sql`
         ${matching(sql, orgId, filters, 'f')}
         ${sharesIn(sql, daysOf(date_from, date_to), sql`f.day`)}`,
       whole: (how) => usageRows(sql, orgId, others, { ...how, buckets, isSigned }),
     })
   }
-  const isSummedBy = (grain: Span['grain']) =>
-    needsSessions(filters) || facet !== undefined ? undefined : dimsOf(GROUPINGS[grain], needed)
-  const ofMonths = isSummedBy('month')
-  const isOfAllTime = GROUPINGS.all.some((grouping) => dimsNameOf(grouping) === ofMonths)
-  if (ofMonths !== undefined && isOfAllTime && !(date_from ?? date_to ?? buckets))
-    return sumRows(sql, orgId, filters, { grain: 'all' }, { dims: ofMonths, columns: wanted })
+  const sumsOf = (grain: SpanOrAll['grain']) =>
+    facet === undefined ? sumsWith(TABLES, grain, needed) : undefined
+  const ofMonths = sumsOf('month')
+  const isOfAllTime = !(date_from ?? date_to ?? buckets) && sumsOf('all')?.dims === ofMonths?.dims
   const isOfDays = buckets === 'day' || ofMonths === undefined
-  const spans = isOfDays ? [daysOf(date_from, date_to)] : spansOf(date_from, date_to)
-  const unionOf = (rows: readonly Fragment[]) => rows.reduce((all, more) => sql`${all} union all ${more}`)
-  if (spans.every(({ grain }) => isSummedBy(grain) !== undefined)) {
-    const short = isSigned && !isOfDays ? shortSpansOf(date_from, date_to) : { added: spans, subtracted: [] }
-    const rows = (some: readonly Span[], sign: '' | '-') =>
-      some.map((span) =>
-        sumRows(sql, orgId, filters, span, { dims: isSummedBy(span.grain) ?? '', columns: wanted, sign }),
-      )
-    return unionOf([...rows(short.added, ''), ...rows(short.subtracted, '-')])
+  const long = isOfDays ? [daysOf(date_from, date_to)] : spansOf(date_from, date_to)
+  const spans: readonly SpanOrAll[] = isOfAllTime && !isOfDays ? [{ grain: 'all' }] : long
+  const isOfSums = spans.every(({ grain }) => sumsOf(grain) !== undefined)
+  const isShort = isSigned && isOfSums && spans.length > 1
+  const rowsOf = (span: SpanOrAll, sign: '' | '-') => {
+    const found = sumsOf(span.grain)
+    if (found === undefined) return shareRows(sql, orgId, filters, span, columns, facet)
+    const wanted = isOfSums && sums !== COLUMNS ? [...columns, ...sums] : COLUMNS
+    return sumRows(sql, orgId, filters, span, { ...found, columns: wanted, sign })
   }
-  return unionOf(
-    spans.map((span): Fragment => {
-      const dims = isSummedBy(span.grain)
-      if (dims !== undefined) return sumRows(sql, orgId, filters, span, { dims, columns: COLUMNS })
-      const rows = columns.includes('ticket') ? ticketRows : shareRows
-      return rows(sql, orgId, filters, span, columns, facet)
-    }),
-  )
+  const direct = { added: spans, subtracted: [] }
+  return signedRows<SpanOrAll>(sql, isShort ? shortSpansOf(date_from, date_to) : direct, rowsOf)
 }
 
 /** Rows `r` of the sums of a range, of one project or of all together, with whole months but for buckets of days. */
 export const costRows = (
   sql: ISql,
   orgId: string,
-  { project, date_from, date_to }: RangeFilters,
+  range: RangeFilters,
   buckets: Span['grain'] = 'day',
   sums: readonly string[] = COLUMNS,
-): Fragment =>
-  usageRows(
-    sql,
-    orgId,
-    {
-      ...(project === undefined ? {} : { project }),
-      ...(date_from === undefined ? {} : { date_from }),
-      ...(date_to === undefined ? {} : { date_to }),
-    },
-    { columns: [], buckets, sums },
-  )
+): Fragment => usageRows(sql, orgId, range, { columns: [], buckets, sums })
 
 /** The columns of rows of usage before their measures, in one order. */
 const KEYS = ['project', 'member', 'agent', 'model', 'branch', 'ticket', 'bucket']
@@ -139,9 +119,9 @@ function sumRows(
   orgId: string,
   filters: UsageFilters,
   span: SpanOrAll,
-  { dims, columns, sign = '' }: { dims: string; columns: readonly string[]; sign?: '' | '-' },
+  { table, dims, columns, sign }: { table: string; dims: string; columns: readonly string[]; sign: '' | '-' },
 ): Fragment {
-  const ofTickets = dims.endsWith('ticket')
+  const ofTickets = table === 'ticket_rollups'
   const absent = ofTickets ? ['member', 'agent', 'model', 'branch', 'facet'] : ['ticket', 'facet']
   const ofModel: Record<string, string> =
     filters.model === undefined ? {} : { main_sessions: 'sessions', main_turns: 'turns' }
@@ -152,7 +132,7 @@ function sumRows(
   }
   const rows = sql`
     select ${selected(sql, [...new Set(columns)], columnText)}
-    from ${ofTickets ? sql`ticket_rollups` : sql`usage_rollups`} r
+    from ${sql.unsafe(table)} r
     where r.org_id = ${orgId}
       -- a literal, as in inSpans
       and r.dims = ${sql.unsafe(`'${dims}'`)}
@@ -161,31 +141,9 @@ function sumRows(
 }
 
 /** Whether the sums by branch of all time are those of the sessions that match. */
-export const isOfBranches = ({ project: _project, date_from, date_to, ...filters }: UsageFilters): boolean =>
-  date_from === undefined &&
-  date_to === undefined &&
-  !needsSessions(filters) &&
-  facetOf(filters, undefined) === undefined &&
+export const isOfBranches = ({ project: _project, ...filters }: UsageFilters): boolean =>
+  (filters.date_from ?? filters.date_to ?? facetOf(filters, undefined)) === undefined &&
   filteredColumns(filters).length === 0
-
-type ShareRows = (
-  sql: ISql,
-  orgId: string,
-  filters: UsageFilters,
-  span: Span,
-  columns: readonly Dimension[],
-  facet: Facet | undefined,
-) => Fragment
-
-/** `KEYS` and `COUNTS` of shares `u`: of one model each stands for its session, else the main one. */
-function shareColumns(
-  sql: ISql,
-  { main_sessions, main_turns, turns }: ReturnType<typeof shareTexts>,
-): Fragment {
-  return sql`
-    u.project, u.member, u.agent, u.model, u.branch, '' as ticket, u.day as bucket,
-    ${sql.unsafe(`(${main_sessions})::bigint as main_sessions, ${main_turns}::bigint as main_turns, ${turns}::bigint as turns`)}`
-}
 
 /** The measures of a row, of which each kind of cost is known. */
 const measuresOf = (sql: ISql, used: (column: string) => string): Fragment => {
@@ -193,19 +151,35 @@ const measuresOf = (sql: ISql, used: (column: string) => string): Fragment => {
   return selected(sql, MEASURES, (column) => (column === 'micros' ? costs : used(column)))
 }
 
-const shareRows: ShareRows = (sql, orgId, filters, span, columns, facet) => {
-  const texts = shareTexts(filters, columns, facet)
-  return sql`
-    select
-      ${shareColumns(sql, texts)}, ${measuresOf(sql, texts.used)},
-      ${sql.unsafe(`(${texts.sessions})::bigint as sessions, (${texts.begun_cost})::bigint as begun_cost, ${texts.value} as facet`)}
+/**
+ * Rows of shares `u`, with `COLUMNS`: of one model each stands for its session, else the main one. By ticket each is divided among
+ * the session's tickets; a session counts under each, in all once.
+ */
+function shareRows(
+  sql: ISql,
+  orgId: string,
+  filters: UsageFilters,
+  span: Pick<Span, 'from' | 'before'>,
+  columns: readonly Dimension[],
+  facet: Facet | undefined,
+): Fragment {
+  const { main_sessions, main_turns, turns, sessions, begun_cost, value, used } = shareTexts(
+    filters,
+    columns,
+    facet,
+  )
+  const keys = sql`
+    u.project, u.member, u.agent, u.model, u.branch, '' as ticket, u.day as bucket,
+    ${sql.unsafe(`(${main_sessions})::bigint as main_sessions, ${main_turns}::bigint as main_turns, ${turns}::bigint as turns`)}`
+  const from = sql`
     ${matchingShares(sql, orgId, filters, facet)}
     ${sharesIn(sql, span)}`
-}
-
-/** Divides each of `shareRows` among the session's tickets; a session counts under each, in all once. */
-const ticketRows: ShareRows = (sql, orgId, filters, span, columns, facet) => {
-  const texts = shareTexts(filters, columns, facet)
+  if (!columns.includes('ticket'))
+    return sql`
+      select
+        ${keys}, ${measuresOf(sql, used)},
+        ${sql.unsafe(`(${sessions})::bigint as sessions, (${begun_cost})::bigint as begun_cost, ${value} as facet`)}
+      ${from}`
   // a session counts under each value of a facet as under each of its models
   const isOften = columns.includes('model') || facet !== undefined
   return sql`
@@ -221,10 +195,9 @@ const ticketRows: ShareRows = (sql, orgId, filters, span, columns, facet) => {
         ${isOften ? sql`s.sessions` : sql`s.main_sessions`} as sessions, s.facet
       from (
         select
-          u.session_id, ${sql.unsafe(`(${texts.sessions})::bigint as sessions, ${texts.value} as facet`)},
-          ${shareColumns(sql, texts)}, ${selected(sql, USED, texts.used)}
-        ${matchingShares(sql, orgId, filters, facet)}
-        ${sharesIn(sql, span)}
+          u.session_id, ${sql.unsafe(`(${sessions})::bigint as sessions, ${value} as facet`)},
+          ${keys}, ${selected(sql, USED, used)}
+        ${from}
       ) s
       left join session_tickets t
         on t.org_id = ${orgId}

@@ -8,21 +8,93 @@ import { COSTS, type RangeFilters, rangeOfDays, type SumKey, USED } from './mode
 /** The length of a bucket. */
 export type Length = 'day' | 'week' | 'month' | 'year'
 
+/** The period of a row of sums. */
+type Grain = Span['grain'] | 'all'
+type Groupings = Partial<Record<Grain, readonly (readonly string[])[]>>
+
+/** Pull requests and commits; a repository is a key beside its project. */
+export const FACT_GROUPINGS = [
+  ...[[], ['agent'], ['project'], ['member'], ['project', 'member'], ['member', 'agent']],
+  ['project', 'member', 'agent'],
+]
+
+/**
+ * Says which sums answer which question. A question names columns: what its figures are by, and what it filters by. The first grouping
+ * of a grain that has all of them answers it: those with the fewest rows come first. Where none has, sessions are read.
+ */
+export const SUMS = {
+  // cost, tokens, sessions, turns: `usageRows`, and by ticket
+  usage_rollups: {
+    month: [
+      ...[[], ['model'], ['agent', 'model'], ['project'], ['member'], ['project', 'agent', 'model']],
+      ...[['member', 'agent', 'model'], ['project', 'member'], ['branch'], ['project', 'branch']],
+      ['member', 'branch'],
+    ],
+    day: [[], ['model'], ['agent', 'model'], ['project'], ['member'], ['branch']],
+    all: [['member', 'branch']],
+  },
+  ticket_rollups: { month: [['ticket'], ['project', 'ticket']], day: [['ticket']], all: [['ticket']] },
+  // the same by what agents write on calls: `usageRows` with `facet`; session_facets has no row for what is usual
+  facet_rollups: { month: [['agent']], day: [['agent']] },
+  session_facets: { day: [['project', 'member', 'agent', 'model', 'branch']] },
+  // the same of all time, a row for each branch: `branchRows`
+  branch_rollups: { all: [['project', 'branch']] },
+  // cost, tokens, calls by model and price: `priceRows`. A branch has as many days as sessions, almost
+  price_rollups: {
+    month: [['agent', 'vendor'], ['project'], ['member'], ['branch']],
+    day: [['agent', 'vendor'], ['project'], ['member']],
+  },
+  // sessions, their quality and security: `sessionSums`
+  session_rollups: { month: [['project']], day: [['project']] },
+  // pull requests and what they cost; agents' lines: `sourcesBy`
+  outcome_rollups: { month: FACT_GROUPINGS, day: FACT_GROUPINGS },
+  commit_rollups: { month: FACT_GROUPINGS, day: FACT_GROUPINGS },
+} satisfies Record<string, Groupings>
+
+/** The sums of a grain, in one of the tables, that have the columns: rows with these `dims`. */
+export function sumsWith<Table extends keyof typeof SUMS>(
+  tables: readonly Table[],
+  grain: Grain,
+  needed: readonly string[],
+) {
+  for (const table of tables) {
+    const groupings: Groupings = SUMS[table]
+    const found = groupings[grain]?.find((columns) => needed.every((column) => columns.includes(column)))
+    if (found !== undefined) return { table, dims: dimsOf(found) }
+  }
+  return undefined
+}
+
+/** The value of `dims` in rows of a grouping. */
+export const dimsOf = (columns: readonly string[]): string => columns.join('_') || 'all'
+
 /** A span, or the sums of all time. */
-export type SpanOrAll = Omit<Span, 'grain'> & { grain: Span['grain'] | 'all' }
+export type SpanOrAll = Omit<Span, 'grain'> & { grain: Grain }
+
+const unionOf = (sql: ISql, rows: readonly Fragment[]): Fragment =>
+  rows.reduce((all, more) => sql`${all} union all ${more}`)
+
+/** Rows of some spans, with those of others taken from them. */
+export const signedRows = <Each extends SpanOrAll>(
+  sql: ISql,
+  { added, subtracted }: { added: readonly Each[]; subtracted: readonly Each[] },
+  rowsOf: (span: Each, sign: '' | '-') => Fragment,
+): Fragment =>
+  unionOf(sql, [...added.map((span) => rowsOf(span, '')), ...subtracted.map((span) => rowsOf(span, '-'))])
 
 /** Rows `r` of `rows`, `select … from … r where …`, of these spans. */
 export const inSpans = (sql: ISql, spans: readonly SpanOrAll[], rows: Fragment): Fragment =>
-  spans
-    .map(
+  unionOf(
+    sql,
+    spans.map(
       ({ grain, from, before }) => sql`
         ${rows}
           -- not a parameter: the generic plan would expect as many rows of months as of days
           and r.grain = ${sql.unsafe(`'${grain}'`)}
           ${from === undefined ? sql`` : sql`and r.bucket >= ${from}`}
           ${before === undefined ? sql`` : sql`and r.bucket < ${before}`}`,
-    )
-    .reduce((all, more) => sql`${all} union all ${more}`)
+    ),
+  )
 
 /** Rows `r` of session_rollups of these spans, of the projects that `ofProject` says. */
 export function projectSums(sql: ISql, orgId: string, spans: readonly Span[], ofProject: Fragment) {
@@ -119,18 +191,6 @@ export const dividedSums = (sql: ISql): Fragment =>
         end as ${column}`
     }).join(', '),
   )
-
-/** `dims` of the first of the groupings that has these columns. */
-export const dimsOf = <Column extends string>(
-  groupings: readonly (readonly Column[])[],
-  needed: readonly Column[],
-): string | undefined => {
-  const grouping = groupings.find((columns) => needed.every((column) => columns.includes(column)))
-  return grouping && dimsNameOf(grouping)
-}
-
-/** The value of `dims` in rows of a grouping. */
-export const dimsNameOf = (columns: readonly string[]): string => columns.join('_') || 'all'
 
 /** A key of a row of `table` as text, null for what has none; only sums `r` have one of time. */
 export function keyOf(sql: ISql, key: SumKey, table: 'r' | 'f' | 'u' = 'r'): Fragment {
