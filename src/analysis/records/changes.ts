@@ -73,3 +73,8 @@ export const NOTHING_WRITTEN: WriteResult = {
   createdIds: [],
   updatedIds: [],
 }
+
+export const changedIds = ({ createdIds, updatedIds } = NOTHING_WRITTEN): string[] => [
+  ...createdIds,
+  ...updatedIds,
+]

@@ -65,17 +65,17 @@ export function commitProblem({ ai, survival }: CommitRecord, at: string): Field
     return { field: `${at}.ai.lines`, message: 'must not be above effective_lines' }
   const sum = Object.values(ai.by_agent).reduce((all, lines) => all + lines, 0)
   if (sum !== ai.lines) return { field: `${at}.ai.by_agent`, message: `must add up to lines, not to ${sum}` }
-  return survivalProblem(survival, ai.lines, at)
+  return survivalProblem(survival, ai.lines, `${at}.`)
 }
 
 /** The problem of lines that are left of fewer lines. */
 export function survivalProblem(
   survival: CommitRecord['survival'],
   lines: number,
-  at: string,
+  prefix: string,
 ): FieldProblem | undefined {
   const index = (survival ?? []).findIndex((left) => left.lines > lines)
-  return index === -1 ? undefined : { field: `${at}.survival[${index}].lines`, message: BEYOND_LINES }
+  return index === -1 ? undefined : { field: `${prefix}survival[${index}].lines`, message: BEYOND_LINES }
 }
 
 /** A path as it is stored: `./src/app.ts` and `/src/app.ts` are `src/app.ts`. */

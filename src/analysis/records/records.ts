@@ -28,11 +28,10 @@ export const RECORD_SCHEMAS = {
 } as const
 export type SyncRecord = Static<(typeof RECORD_SCHEMAS)[keyof typeof RECORD_SCHEMAS]>
 
-/** The records of one kind, with the place of each in the batch. */
-export const recordsOf = <Kind extends SyncRecord['type']>(records: readonly SyncRecord[], type: Kind) =>
-  [...records.entries()].flatMap(([index, record]) => (isOfKind(record, type) ? [{ index, record }] : []))
-
-const isOfKind = <Kind extends SyncRecord['type']>(
-  record: SyncRecord,
-  type: Kind,
-): record is Extract<SyncRecord, { type: Kind }> => record.type === type
+/** A record of a batch. `prefix` is before the names of its fields in errors: `records[3].`. */
+export interface Sent<Kind extends SyncRecord['type']> {
+  prefix: string
+  record: Extract<SyncRecord, { type: Kind }>
+}
+/** The records of a batch by kind, each in the order in which they were sent. */
+export type SentRecords = { [Kind in SyncRecord['type']]?: Sent<Kind>[] }

@@ -41,7 +41,6 @@ export async function importRecords(
     const deps = syncDepsOf(context, sql)
     const batches = createBatches({
       send: (records, before) => writeRecords(deps, id, records, commandLineActor(), { restore }, before),
-      pricer: deps.pricer,
       onSkipped,
     })
     using progress = await startProgress('importing', size)

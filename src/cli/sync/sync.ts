@@ -16,7 +16,7 @@ import { commandLineActor } from '../command/actor.ts'
 import { type Args, type Context, pathsOf, withOrganization } from '../command/context.ts'
 import { printMessage, printResult } from '../command/output.ts'
 import { stopSignal } from '../command/signals.ts'
-import { pricerOf, syncDepsOf } from '../command/sync-deps.ts'
+import { syncDepsOf } from '../command/sync-deps.ts'
 import { askKeyOwner, createApiClient, dashboardOf, sentCommits, targetOf } from './api-client.ts'
 import { attributionOf } from './attribution.ts'
 import { incrementalOf } from './incremental.ts'
@@ -177,7 +177,6 @@ async function readAndSend(run: Run, send: SendBatch, stopped: AbortSignal): Pro
       state?.save()
       return counts
     },
-    pricer: pricerOf(run.context.config),
     ...(state === undefined ? {} : { maxBytes: SERVER_BATCH_BYTES }),
   }
   const batches: Batches = createBatches({ ...options, onSkipped: refuse })

@@ -1,8 +1,8 @@
 // Stores audit reports that are sent or generated.
 
 import type { ReportType } from '../../analysis/records/audit.ts'
-import { findChanges, NOTHING_WRITTEN, type WriteResult } from '../../analysis/records/changes.ts'
-import { recordsOf, type SyncRecord } from '../../analysis/records/records.ts'
+import { findChanges, type WriteResult } from '../../analysis/records/changes.ts'
+import type { Sent } from '../../analysis/records/records.ts'
 import { microsOf, TIME_PATTERN_US, timestampOf } from '../../base/dates.ts'
 import { fieldError } from '../../base/errors.ts'
 import { derivedId, idsOf } from '../../base/ids.ts'
@@ -30,9 +30,12 @@ export interface ReportsWritten extends WriteResult {
  * Needs the organization's lock. The same record again changes nothing; another period or type under a known id
  * generates that report again. Throws VALIDATION_ERROR for a period that ends before it begins.
  */
-export async function writeReports(tx: ISql, orgId: string, records: readonly SyncRecord[]) {
-  const wanted = prepare(records)
-  if (wanted.length === 0) return { ...NOTHING_WRITTEN, generated: [] }
+export async function writeReports(
+  tx: ISql,
+  orgId: string,
+  sent: readonly Sent<'report'>[],
+): Promise<ReportsWritten> {
+  const wanted = sent.map(wantedOf)
   const stored = await findReports(tx, orgId, idsOf(wanted))
   const { rows, ...result } = findChanges(wanted, stored, { keyOf: ({ id }) => id, isSame })
   await buildReports(tx, orgId, rows)
@@ -42,14 +45,12 @@ export async function writeReports(tx: ISql, orgId: string, records: readonly Sy
 /** The time with six decimals. */
 const sixDecimals = (text: string | null | undefined) => (text ? timestampOf(microsOf(text)) : null)
 
-function prepare(records: readonly SyncRecord[]): Wanted[] {
-  return recordsOf(records, 'report').map(({ index, record }) => {
-    const { report_type, from, to } = record
-    if (from > to) throw fieldError(`records[${index}].from`, 'must not be after to')
-    const id = record.id ?? derivedId('report', report_type, from, to)
-    const [generated_at, through] = [sixDecimals(record.generated_at), sixDecimals(record.through)]
-    return { id, report_type, from, to, generated_at, through }
-  })
+function wantedOf({ prefix, record }: Sent<'report'>): Wanted {
+  const { report_type, from, to } = record
+  if (from > to) throw fieldError(`${prefix}from`, 'must not be after to')
+  const id = record.id ?? derivedId('report', report_type, from, to)
+  const [generated_at, through] = [sixDecimals(record.generated_at), sixDecimals(record.through)]
+  return { id, report_type, from, to, generated_at, through }
 }
 
 const isSame = (wanted: Wanted, other: Wanted): boolean =>

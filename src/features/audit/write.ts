@@ -2,8 +2,8 @@
 
 import { deleteRows, insertRows, type LogRow } from '../../accounts/audit-log/append.ts'
 import type { AuditRecord } from '../../analysis/records/audit.ts'
-import { findChanges, NOTHING_WRITTEN } from '../../analysis/records/changes.ts'
-import { recordsOf, type SyncRecord } from '../../analysis/records/records.ts'
+import { findChanges } from '../../analysis/records/changes.ts'
+import type { Sent } from '../../analysis/records/records.ts'
 import { LAST_MICROS, microsOf, TIME_PATTERN_US, timestampOf } from '../../base/dates.ts'
 import { fieldError } from '../../base/errors.ts'
 import { derivedId } from '../../base/ids.ts'
@@ -16,7 +16,7 @@ const FIRST_WINDOW = 1_024n
 
 /** A record as it was sent; `at`: its `created_at`. */
 interface Entry extends Omit<LogRow, 'given_at'> {
-  index: number
+  prefix: string
 }
 
 /** An entry is compared with this: a stored entry, or an earlier one of the request. */
@@ -32,9 +32,8 @@ interface StoredEntry extends LogRow {
  * sent with. Throws VALIDATION_ERROR for a record that would change an entry of this service's own, and for
  * details that are too long.
  */
-export async function writeAudit(tx: ISql, orgId: string, records: readonly SyncRecord[]) {
-  const entries = prepare(records)
-  if (entries.length === 0) return NOTHING_WRITTEN
+export async function writeAudit(tx: ISql, orgId: string, sent: readonly Sent<'audit'>[]) {
+  const entries = prepare(sent)
   const stored = await findStored(tx, orgId, [...new Set(entries.map(({ id }) => id))])
   refuseOwnEntries(entries, stored)
   const { rows, ...result } = findChanges<KnownEntry, Entry>(entries, stored, {
@@ -49,22 +48,19 @@ function refuseOwnEntries(entries: readonly Entry[], stored: ReadonlyMap<string,
   for (const entry of entries) {
     const before = stored.get(entry.id)
     if (before === undefined || before.imported || isSame(entry, before)) continue
-    throw fieldError(
-      `records[${entry.index}].id`,
-      'is an entry that this service wrote itself: it cannot be changed',
-    )
+    throw fieldError(`${entry.prefix}id`, 'is an entry that this service wrote itself: it cannot be changed')
   }
 }
 
-function prepare(records: readonly SyncRecord[]): Entry[] {
+function prepare(sent: readonly Sent<'audit'>[]): Entry[] {
   const repeated = new Map<string, number>()
-  return recordsOf(records, 'audit').map(({ index, record }) => {
+  return sent.map(({ prefix, record }) => {
     const content = contentOf(record)
     if (content.details.length > MAX_DETAILS_LENGTH) {
       const message = `must have at most ${MAX_DETAILS_LENGTH} characters as JSON`
-      throw fieldError(`records[${index}].details`, message)
+      throw fieldError(`${prefix}details`, message)
     }
-    return { index, id: record.id ?? idOf(content, repeated), ...content }
+    return { prefix, id: record.id ?? idOf(content, repeated), ...content }
   })
 }
 
@@ -139,10 +135,9 @@ async function store(
   const times = await freeTimes(tx, orgId, stamps, new Set(timesById.values()))
   const assigned = new Map(moving.map(({ id }, position) => [id, times[position]]))
   const rows = entries.map((entry) => {
-    const { index, ...row } = entry
+    const { prefix, ...row } = entry
     const at = timesById.get(entry.id) ?? assigned.get(entry.id) ?? entry.at
-    if (at > LAST_MICROS)
-      throw fieldError(`records[${index}].created_at`, 'leaves no free microsecond behind it')
+    if (at > LAST_MICROS) throw fieldError(`${prefix}created_at`, 'leaves no free microsecond behind it')
     return { ...row, at, given_at: givenTime(entry, stored.get(entry.id), at) }
   })
   await insertRows(tx, orgId, rows, { imported: true })

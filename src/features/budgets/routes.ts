@@ -36,7 +36,8 @@ async function setBudget(
 ): Promise<{ month: string; limit: number }> {
   const scope = await findScope(tx, orgId, names)
   const shown = shownScope(scope)
-  const written = await writeBudgets(tx, orgId, [{ type: 'budget', month, limit, ...shown }])
+  const record = { type: 'budget' as const, month, limit, ...shown }
+  const written = await writeBudgets(tx, orgId, [{ prefix: '', record }])
   if (written.created + written.updated > 0) {
     const done = written.created > 0 ? 'created' : 'updated'
     const ids = [budgetIdOf(scope, `${month}-01`)]

@@ -1,7 +1,7 @@
 // Writes budgets of records, and follows names that change.
 
-import { findLastChanges, NOTHING_WRITTEN, type WriteResult } from '../../analysis/records/changes.ts'
-import { recordsOf, type SyncRecord } from '../../analysis/records/records.ts'
+import { findLastChanges, type WriteResult } from '../../analysis/records/changes.ts'
+import type { Sent } from '../../analysis/records/records.ts'
 import { decimalText, MONEY_DECIMALS, scaled } from '../../base/decimals.ts'
 import { fieldError } from '../../base/errors.ts'
 import type { ISql } from '../../database/client.ts'
@@ -27,18 +27,16 @@ const keyOf = ({ scope, scope_key, month }: BudgetRow) => JSON.stringify([scope,
  * Writes the batch's budget records, one limit a month of each scope. Needs the organization's lock, after members are written.
  * Throws VALIDATION_ERROR for a member who does not exist.
  */
-export async function writeBudgets(tx: ISql, orgId: string, records: readonly SyncRecord[]) {
-  const sent = recordsOf(records, 'budget')
-  if (sent.length === 0) return { ...NOTHING_WRITTEN, scopes: [] }
+export async function writeBudgets(tx: ISql, orgId: string, sent: readonly Sent<'budget'>[]) {
   const memberIds = sent.flatMap(({ record }) => record.member ?? [])
   const ids = await findMemberIds(tx, orgId, memberIds)
-  const budgets = sent.map(({ index, record }): BudgetRow => {
+  const budgets = sent.map(({ prefix, record }): BudgetRow => {
     const scope = scopeOf(record)
     const month = `${record.month}-01`
     const limit = decimalText(scaled(record.limit, MONEY_DECIMALS), MONEY_DECIMALS)
     if (scope.scope !== 'member') return { ...scope, month, limit }
     const id = ids.get(scope.scope_key)
-    if (id === undefined) throw fieldError(`records[${index}].member`, NO_MEMBER)
+    if (id === undefined) throw fieldError(`${prefix}member`, NO_MEMBER)
     return { scope: 'member', scope_key: id, month, limit }
   })
   const { rows, ...result } = findLastChanges(budgets, await findStored(tx, orgId, budgets), {

@@ -6,7 +6,7 @@ import {
   PROVENANCES,
   survivalProblem,
 } from '../../analysis/records/commit.ts'
-import type { SyncRecord } from '../../analysis/records/records.ts'
+import type { Sent } from '../../analysis/records/records.ts'
 import { validationError } from '../../base/errors.ts'
 import type { ISql } from '../../database/client.ts'
 import { deleteFrom, replaced, unnest } from '../../database/rows.ts'
@@ -27,21 +27,22 @@ const rankOf = ({ provenance }: Pick<AiRow, 'provenance'>): number =>
  * nothing, and the count of its lines that are left is not that of the stored ones; what is left of lines that are replaced goes
  * with them. Throws VALIDATION_ERROR, by the place in the batch, for more lines left than there are.
  */
-export async function findAiChanges(tx: ISql, orgId: string, batch: readonly SyncRecord[]): Promise<AiRow[]> {
-  const rows = batch.filter(
-    (record): record is CommitRecord =>
-      record.type === 'commit' &&
-      (record.ai != null || record.survival != null || record.on_default_branch != null),
+export async function findAiChanges(tx: ISql, orgId: string, sent: readonly Sent<'commit'>[]) {
+  const given = sent.filter(
+    ({ record }) => record.ai != null || record.survival != null || record.on_default_branch != null,
   )
-  if (rows.length === 0) return []
-  const stored = new Map((await findRows(tx, orgId, rows)).map((row) => [commitKeyOf(row), row]))
+  if (given.length === 0) return []
+  const rows = await findRows(
+    tx,
+    orgId,
+    given.map(({ record }) => record),
+  )
+  const stored = new Map(rows.map((row) => [commitKeyOf(row), row]))
   const changed = new Map<string, AiRow>()
-  for (const record of rows) {
+  for (const { prefix, record } of given) {
     const key = commitKeyOf(record)
     const before = stored.get(key)
-    const problem =
-      record.ai == null &&
-      survivalProblem(record.survival, before?.lines ?? 0, `records[${batch.indexOf(record)}]`)
+    const problem = record.ai == null && survivalProblem(record.survival, before?.lines ?? 0, prefix)
     if (problem) throw validationError(problem)
     const after = rowAfter(before, record)
     if (before !== undefined && Bun.deepEquals(before, after)) continue

@@ -1,6 +1,6 @@
 import { findZone } from '../../accounts/organizations/zone-queries.ts'
-import { findChanges, NOTHING_WRITTEN, type WriteResult } from '../../analysis/records/changes.ts'
-import { recordsOf, type SyncRecord } from '../../analysis/records/records.ts'
+import { findChanges, type WriteResult } from '../../analysis/records/changes.ts'
+import type { Sent } from '../../analysis/records/records.ts'
 import { dayOf } from '../../base/dates.ts'
 import { forbidden, MAX_PROBLEMS } from '../../base/errors.ts'
 import type { ISql } from '../../database/client.ts'
@@ -29,14 +29,12 @@ const REPLACED = 'the commit is stored with other content, which an API key of a
 export async function writeCommits(
   tx: ISql,
   orgId: string,
-  records: readonly SyncRecord[],
+  sent: readonly Sent<'commit'>[],
   { pause = () => undefined, mayReplace = true }: CommitOptions = {},
 ): Promise<WriteResult> {
-  const given = records.filter((record) => record.type === 'commit')
-  const commits = given.map(prepareCommit)
-  if (commits.length === 0) return NOTHING_WRITTEN
+  const commits = sent.map(({ record }) => prepareCommit(record))
   const stored = await findHashes(tx, orgId, commits)
-  const ofAgents = await findAiChanges(tx, orgId, records)
+  const ofAgents = await findAiChanges(tx, orgId, sent)
   const withAi = new Set(ofAgents.map(commitKeyOf))
   const { rows, ...result } = findChanges<StoredCommit, PreparedCommit>(commits, stored, {
     keyOf: commitKeyOf,
@@ -49,7 +47,7 @@ export async function writeCommits(
   })
   const contents = rows.filter((commit) => commit.hash !== stored.get(commitKeyOf(commit))?.hash)
   const isStored = (commit: PreparedCommit) => stored.has(commitKeyOf(commit))
-  if (!mayReplace) refuseReplaced(records, contents.filter(isStored))
+  if (!mayReplace) refuseReplaced(sent, contents.filter(isStored))
   if (rows.length === 0) return result
   const count = async (sign: 'before' | 'after', some: typeof rows) => {
     for (let start = 0; start < some.length; start += COMMITS_AT_A_TIME) {
@@ -89,12 +87,12 @@ interface CommitOptions {
   mayReplace?: boolean
 }
 
-function refuseReplaced(records: readonly SyncRecord[], replaced: readonly PreparedCommit[]): void {
+function refuseReplaced(sent: readonly Sent<'commit'>[], replaced: readonly PreparedCommit[]): void {
   if (replaced.length === 0) return
   const keys = new Set(replaced.map(commitKeyOf))
-  const problems = recordsOf(records, 'commit')
+  const problems = sent
     .filter(({ record }) => keys.has(commitKeyOf(record)))
-    .map(({ index }) => ({ field: `records[${index}].sha`, message: REPLACED }))
+    .map(({ prefix }) => ({ field: `${prefix}sha`, message: REPLACED }))
   throw forbidden(...problems.slice(0, MAX_PROBLEMS))
 }
 

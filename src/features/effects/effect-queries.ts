@@ -1,6 +1,6 @@
 import type { Figures } from '../../analysis/effects/report.ts'
-import { findLastChanges, NOTHING_WRITTEN } from '../../analysis/records/changes.ts'
-import type { SyncRecord } from '../../analysis/records/records.ts'
+import { findLastChanges } from '../../analysis/records/changes.ts'
+import type { Sent } from '../../analysis/records/records.ts'
 import { ApiError } from '../../base/errors.ts'
 import type { ISql } from '../../database/client.ts'
 import type { Renaming } from '../../database/rollups.ts'
@@ -54,17 +54,15 @@ export async function putEffects(tx: ISql, orgId: string, rows: readonly StoredE
 }
 
 /** Writes the batch's records of changes. Needs the organization's lock. */
-export async function writeEffects(tx: ISql, orgId: string, records: readonly SyncRecord[]) {
-  const sent = records.flatMap((record): StoredEffect[] => {
-    if (record.type !== 'effect') return []
+export async function writeEffects(tx: ISql, orgId: string, sent: readonly Sent<'effect'>[]) {
+  const effects = sent.map(({ record }): StoredEffect => {
     const { id, source, name = null, dismissed, kind = null, unit, from_day = null, to_day = null } = record
     const { members = null, projects = null, team = null } = record
-    return [{ id, source, name, dismissed, kind, unit, from_day, to_day, members, projects, team }]
+    return { id, source, name, dismissed, kind, unit, from_day, to_day, members, projects, team }
   })
-  if (sent.length === 0) return NOTHING_WRITTEN
   const stored = await listStoredEffects(tx, orgId)
   const { rows, ...result } = findLastChanges<StoredEffect, StoredEffect>(
-    sent,
+    effects,
     new Map(stored.map((row) => [row.id, { ...row }])),
     { keyOf: ({ id }) => id, isSame: (effect, row) => Bun.deepEquals(effect, row) },
   )

@@ -1,5 +1,5 @@
 import type { Rights } from '../../accounts/keys/rights.ts'
-import { recordsOf, type SyncRecord } from '../../analysis/records/records.ts'
+import type { MemberRecord } from '../../analysis/records/member.ts'
 import { fieldError, forbidden } from '../../base/errors.ts'
 import { asciiLower } from '../../base/text.ts'
 import type { ISql } from '../../database/client.ts'
@@ -19,9 +19,6 @@ interface AliasesWritten {
   members: ReadonlySet<string>
 }
 
-/** Whether the record says which aliases the member has. */
-export const hasAliases = (record: SyncRecord): boolean => record.type === 'member' && record.aliases != null
-
 /**
  * Replaces the aliases of members whose records name some, `[]` for none. Needs the lock of the history, in the
  * transaction that writes the members, before `writeMembers`, which refuses aliases that are members' own addresses. With
@@ -31,29 +28,29 @@ export const hasAliases = (record: SyncRecord): boolean => record.type === 'memb
 export async function writeAliases(
   tx: ISql,
   orgId: string,
-  records: readonly SyncRecord[],
+  sent: readonly { prefix: string; record: Pick<MemberRecord, 'email' | 'aliases'> }[],
   rights?: Rights,
 ): Promise<AliasesWritten> {
-  const rows = recordsOf(records, 'member').flatMap(({ index, record: { email, aliases } }) =>
-    aliases == null ? [] : [{ index, email: asciiLower(email), aliases: aliases.map(asciiLower) }],
+  const rows = sent.flatMap(({ prefix, record: { email, aliases } }) =>
+    aliases == null ? [] : [{ prefix, email: asciiLower(email), aliases: aliases.map(asciiLower) }],
   )
   const owners = rights === undefined || rows.length === 0 ? new Map() : await findOwners(tx, orgId, rows)
-  const given = rows.filter(({ index, email }) => {
+  const given = rows.filter(({ prefix, email }) => {
     const id = owners.get(email)
     if (id === undefined || id === rights?.ownerId) return true
     if (rights?.ownerId == null) return false
-    throw forbidden({ field: `records[${index}].aliases`, message: 'an owner sets their aliases themselves' })
+    throw forbidden({ field: `${prefix}aliases`, message: 'an owner sets their aliases themselves' })
   })
   if (given.length === 0) return { addresses: [], members: new Set() }
   const addresses = given.flatMap(({ email, aliases }) => [email, ...aliases])
   const stored = await findAliases(tx, orgId, addresses)
   const ownerOf = new Map(stored.map(({ email, member_email }) => [email, member_email]))
   const aliasesOf = Map.groupBy(ownerOf.keys(), (alias) => ownerOf.get(alias) ?? '')
-  for (const { index, email, aliases } of given) {
+  for (const { prefix, email, aliases } of given) {
     for (const alias of aliasesOf.get(email) ?? []) ownerOf.delete(alias)
     for (const [nth, alias] of aliases.entries()) {
       const owner = ownerOf.get(alias) ?? email
-      const field = `records[${index}].aliases[${nth}]`
+      const field = `${prefix}aliases[${nth}]`
       if (owner !== email) throw fieldError(field, 'is an alias of another member')
       ownerOf.set(alias, email)
     }

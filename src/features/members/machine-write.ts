@@ -1,4 +1,6 @@
+import type { SessionRecord } from '../../analysis/records/session.ts'
 import type { ISql } from '../../database/client.ts'
+import { findMemberIds } from '../usage/scope-queries.ts'
 
 // Notes the machine that a sync came from.
 
@@ -7,15 +9,20 @@ const MAX_MACHINES = 1_000
 
 interface MachineReport {
   machine: string
-  /** The address or id of the one whose sessions it sends; null where the request has no user, or several. */
-  user: string | null
+  sessions: readonly Pick<SessionRecord, 'user_id' | 'user_email'>[]
+  /** The address of the member whose key sends them; null: anybody's. */
+  memberEmail: string | null
   created: number
   now: Date
 }
 
 /** Notes that a machine has sent records, once a minute where no session is new. Needs the organization's lock. */
-export async function noteMachine(tx: ISql, orgId: string, { machine, user, created, now }: MachineReport) {
-  const userKey = user ?? ''
+export async function noteMachine(
+  tx: ISql,
+  orgId: string,
+  { machine, sessions, memberEmail, created, now }: MachineReport,
+) {
+  const userKey = memberEmail ?? (await findUser(tx, orgId, sessions))
   const [noted] = await tx<{ is_new: boolean }[]>`
     insert into machines as k (org_id, user_key, machine, first_seen_at, last_seen_at, sessions)
     values (${orgId}, ${userKey}, ${machine}, ${now}, ${now}, ${created})
@@ -42,4 +49,12 @@ async function forgetOldest(tx: ISql, orgId: string, userKey: string): Promise<v
         order by o.last_seen_at desc, o.machine
         offset ${MAX_MACHINES}
       )`
+}
+
+/** The one user of the sessions, by id or address; '' where they have none, or several. */
+async function findUser(tx: ISql, orgId: string, sessions: MachineReport['sessions']): Promise<string> {
+  const sent = new Set(sessions.flatMap(({ user_id, user_email }) => user_id ?? user_email ?? []))
+  const ids = sent.size > 1 ? await findMemberIds(tx, orgId, [...sent]) : new Map<string, string>()
+  const [user = '', another] = new Set([...sent].map((one) => ids.get(one) ?? one))
+  return another === undefined ? user : ''
 }

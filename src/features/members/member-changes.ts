@@ -10,8 +10,9 @@ import { removeAccount } from '../../accounts/people/account-queries.ts'
 import { type Access, rightsOf } from '../../accounts/people/callers.ts'
 import { createInvitation, type NewInvitation } from '../../accounts/people/invitation-queries.ts'
 import type { MemberRecord, Role } from '../../analysis/records/member.ts'
+import type { Sent } from '../../analysis/records/records.ts'
 import { dayOf } from '../../base/dates.ts'
-import { ApiError, fieldError, forbidden, validationError } from '../../base/errors.ts'
+import { ApiError, fieldError, forbidden } from '../../base/errors.ts'
 import { asciiLower } from '../../base/text.ts'
 import type { ISql } from '../../database/client.ts'
 import { findOwnAddress } from '../../database/member-addresses.ts'
@@ -53,25 +54,6 @@ const updatePartsOf = (tx: ISql, orgId: string, members: readonly string[]) =>
 
 const noMember = () => new ApiError('NOT_FOUND', 'There is no such member')
 
-/** The problems of records that a request made, without the records' names before them. */
-async function namingFields<Result>(
-  work: Promise<Result>,
-  given: RegExp | string = /^records\[0\]\./,
-  name = '',
-): Promise<Result> {
-  try {
-    return await work
-  } catch (error) {
-    if (!(error instanceof ApiError) || error.options.details === undefined) throw error
-    throw validationError(
-      ...error.options.details.map(({ field, message }) => ({
-        field: field.replace(given, name),
-        message,
-      })),
-    )
-  }
-}
-
 /**
  * Adds a member. Throws FORBIDDEN for an owner, and for an admin who has more scopes than the changer; VALIDATION_ERROR naming
  * `email` for an address of a member.
@@ -84,7 +66,7 @@ export async function addMember(tx: ISql, orgId: string, changer: Changer, membe
   if ((await findOwnAddress(tx, orgId, member.email)) !== undefined)
     throw fieldError('email', 'is the address of a member')
   const record: MemberRecord = { type: 'member', ...member, joined_at: now.toISOString() }
-  const [{ id } = { id: '' }] = await namingFields(addMembers(tx, orgId, changer, [record], now))
+  const [{ id } = { id: '' }] = await addMembers(tx, orgId, changer, [{ prefix: '', record }], now)
   return await getMember(tx, orgId, id)
 }
 
@@ -93,10 +75,10 @@ async function addMembers(
   tx: ISql,
   orgId: string,
   changer: Changer,
-  records: readonly MemberRecord[],
+  sent: readonly Sent<'member'>[],
   now: Date,
 ): Promise<readonly Pick<Member, 'id' | 'email'>[]> {
-  const { joined } = await writeMembers(tx, orgId, records)
+  const { joined } = await writeMembers(tx, orgId, sent)
   if (joined.length === 0) return []
   const ids = joined.map(({ id }) => id)
   await updatePartsOf(tx, orgId, await findKeysOf(tx, orgId, ids, []))
@@ -136,9 +118,9 @@ export async function changeMember(
   }
   if (aliases !== undefined) await lockHistory(tx, orgId)
   const { email } = await getChangeable()
-  const records = aliases === undefined ? [] : [{ type: 'member' as const, email, aliases }]
+  const changes = aliases === undefined ? [] : [{ prefix: '', record: { email, aliases } }]
   // expertise takes seconds: it comes before the organization's lock
-  const written = await namingFields(writeAliases(tx, orgId, records as MemberRecord[]))
+  const written = await writeAliases(tx, orgId, changes)
   await updateExpertiseOf(tx, orgId, written.addresses)
   await lockOrganization(tx, orgId)
   // again: the role may be another by now
@@ -152,9 +134,8 @@ export async function changeMember(
     ...(team === undefined ? {} : { team }),
     ...(aliases === undefined ? {} : { aliases }),
   }
-  const { updated } = await namingFields(
-    writeMembers(tx, orgId, [record], written.members, undefined, role !== undefined),
-  )
+  const sent = [{ prefix: '', record }]
+  const { updated } = await writeMembers(tx, orgId, sent, written.members, undefined, role !== undefined)
   if (aliases !== undefined)
     await updatePartsOf(tx, orgId, await findKeysOf(tx, orgId, [id], written.addresses))
   const entry = { action: 'member.updated', details: { updated: 1, ids: [id] } }
@@ -238,15 +219,16 @@ export async function inviteMembers(
     refuseForOwners(changer, { role: given }, field)
     refuseBeyond(changer, given, undefined, field)
   }
-  const records = members.map(({ email, display_name, role, team }, index): MemberRecord => {
+  const sent = members.map(({ email, display_name, role, team }, index): Sent<'member'> => {
     const before = rows[index]
-    const written = { type: 'member', email, joined_at: before?.joined_at ?? now.toISOString() } as const
-    if (before !== undefined) return { ...written, display_name: before.display_name, role: before.role }
     // an address is longer than a name may be
     const name = display_name ?? email.replace(/@.*/, '').slice(0, 200)
-    return { ...written, display_name: name, role, team: team ?? null }
+    const kept = before && { display_name: before.display_name, role: before.role }
+    const joined_at = before?.joined_at ?? now.toISOString()
+    const given = kept ?? { display_name: name, role, team: team ?? null }
+    return { prefix: `members[${index}].`, record: { type: 'member', email, joined_at, ...given } }
   })
-  const joined = await namingFields(addMembers(tx, orgId, changer, records, now), 'records', 'members')
+  const joined = await addMembers(tx, orgId, changer, sent, now)
   const idOf = new Map([...joined, ...rows].flatMap((member) => (member ? [[member.email, member.id]] : [])))
   const invited = []
   for (const address of members) {

@@ -3,9 +3,9 @@
 import { grants, type Rights, scopesBeyond } from '../../accounts/keys/rights.ts'
 import { findWaysIn } from '../../accounts/people/account-queries.ts'
 import { endInvitations } from '../../accounts/people/invitation-queries.ts'
-import { findLastChanges, NOTHING_WRITTEN, type WriteResult } from '../../analysis/records/changes.ts'
+import { findLastChanges, type WriteResult } from '../../analysis/records/changes.ts'
 import type { MemberRecord, Role } from '../../analysis/records/member.ts'
-import { recordsOf, type SyncRecord } from '../../analysis/records/records.ts'
+import type { Sent } from '../../analysis/records/records.ts'
 import { normalizeTimestamp } from '../../base/dates.ts'
 import { fieldError, forbidden, MAX_PROBLEMS } from '../../base/errors.ts'
 import { newId } from '../../base/ids.ts'
@@ -31,36 +31,33 @@ export interface MembersWritten extends WriteResult {
 export async function writeMembers(
   tx: ISql,
   orgId: string,
-  records: readonly SyncRecord[],
+  sent: readonly Sent<'member'>[],
   withNewAliases: ReadonlySet<string> = new Set(),
   rights?: Rights,
   givesRoles = mayGiveRoles(rights),
 ): Promise<MembersWritten> {
-  const sentMembers = recordsOf(records, 'member')
-  if (sentMembers.length === 0) return { ...NOTHING_WRITTEN, joined: [] }
-  const memberRecords = sentMembers.map(({ record }) => record)
-  const memberRows = await findMembers(tx, orgId, memberRecords)
+  const records = sent.map(({ record }) => record)
+  const memberRows = await findMembers(tx, orgId, records)
   const stored = new Map(memberRows.map((row) => [row.email, row]))
-  const members = sentMembers.filter(({ index, record }) => {
+  const members = sent.filter(({ prefix, record }) => {
     const email = asciiLower(record.email)
     const role = stored.get(email)?.role
     if (role === 'admin' && record.role === 'admin') return mayGiveRoles(rights) || withNewAliases.has(email)
     if (rights?.ownerId !== null || role !== 'owner') return true
     // who is an owner since the aliases were written
-    if (withNewAliases.has(email))
-      throw forbidden({ field: `records[${index}].aliases`, message: OWNERS_ONLY })
+    if (withNewAliases.has(email)) throw forbidden({ field: `${prefix}aliases`, message: OWNERS_ONLY })
     return false
   })
   const byEmail = new Map(stored)
   const byId = new Map(memberRows.map((row) => [row.id, row]))
-  const sent = members.map(({ record }) => asciiLower(record.email))
-  const addresses = new Set([...stored.keys(), ...sent])
-  for (const { index, record } of members) refuseOwnAddresses(record, addresses, `records[${index}].aliases`)
-  const aliases = new Set((await findAliases(tx, orgId, sent)).map(({ email }) => email))
-  const prepared = members.map(({ index, record }) => {
+  const addresses = members.map(({ record }) => asciiLower(record.email))
+  const own = new Set([...stored.keys(), ...addresses])
+  for (const { prefix, record } of members) refuseOwnAddresses(record, own, `${prefix}aliases`)
+  const aliases = new Set((await findAliases(tx, orgId, addresses)).map(({ email }) => email))
+  const prepared = members.map(({ prefix, record }) => {
     const row = rowOf(record, byEmail)
-    if (aliases.has(row.email)) throw fieldError(`records[${index}].email`, 'is an alias of another member')
-    refuseForeignId(record, row, byId, `records[${index}].id`)
+    if (aliases.has(row.email)) throw fieldError(`${prefix}email`, 'is an alias of another member')
+    refuseForeignId(record, row, byId, `${prefix}id`)
     byEmail.set(row.email, row)
     byId.set(row.id, row)
     return row
@@ -79,21 +76,22 @@ export async function writeMembers(
   await endInvitations(tx, orgId, changedIds)
   await noteGivenRoles(tx, orgId, givesRoles ? prepared.map(({ id }) => id) : changedIds, givesRoles)
   if (demoted !== undefined && !(await hasOwner(tx, orgId)))
-    throw fieldError(`records[${demoted}].role`, 'is the only owner: make another one first')
-  const unchanged = result.unchanged + sentMembers.length - members.length
+    throw fieldError(`${demoted}role`, 'is the only owner: make another one first')
+  const unchanged = result.unchanged + sent.length - members.length
   return { ...result, unchanged, joined: rows.filter(({ email }) => !stored.has(email)) }
 }
 
 const OWNERS_ONLY =
   'only an owner may make, change, invite or remove an owner, and nobody makes one by a record'
 
-type NumberedRecords = readonly { index: number; record: MemberRecord }[]
-
-/** The position of a record that takes an owner's role away. */
-const findDemoted = (members: NumberedRecords, stored: ReadonlyMap<string, Member>): number | undefined =>
+/** The prefix of a record that takes an owner's role away. */
+const findDemoted = (
+  members: readonly Sent<'member'>[],
+  stored: ReadonlyMap<string, Member>,
+): string | undefined =>
   members.find(
     ({ record }) => record.role !== 'owner' && stored.get(asciiLower(record.email))?.role === 'owner',
-  )?.index
+  )?.prefix
 
 /** Whether the sender may make somebody an admin, as far as the role's scopes allow. */
 const mayGiveRoles = (rights: Rights | undefined): boolean =>
@@ -112,19 +110,19 @@ const missingScopes = ({ scopes }: Rights, role: Role, before?: Role): string[] 
 async function refuseRoles(
   tx: ISql,
   orgId: string,
-  members: NumberedRecords,
+  members: readonly Sent<'member'>[],
   stored: ReadonlyMap<string, Member>,
   rights: Rights,
 ): Promise<void> {
-  const changes = members.flatMap(({ index, record }) => {
+  const changes = members.flatMap(({ prefix, record }) => {
     const known = stored.get(asciiLower(record.email))
-    return known?.role === record.role ? [] : [{ index, role: record.role, known }]
+    return known?.role === record.role ? [] : [{ prefix, role: record.role, known }]
   })
   if (changes.length === 0) return
   const ids = changes.flatMap(({ known }) => known?.id ?? [])
   const waysIn = await findWaysIn(tx, orgId, ids)
-  const problems = changes.flatMap(({ index, role, known }) => {
-    const field = `records[${index}].role`
+  const problems = changes.flatMap(({ prefix, role, known }) => {
+    const field = `${prefix}role`
     if (role === 'owner') return [{ field, message: OWNERS_ONLY }]
     const missing = missingScopes(rights, role, known?.role)
     if (missing.length === 0) return []

@@ -1,6 +1,6 @@
 import { type Actor, recordEntry } from '../../accounts/audit-log/append.ts'
-import { findLastChanges, NOTHING_WRITTEN } from '../../analysis/records/changes.ts'
-import type { SyncRecord } from '../../analysis/records/records.ts'
+import { findLastChanges } from '../../analysis/records/changes.ts'
+import type { Sent } from '../../analysis/records/records.ts'
 import { ApiError } from '../../base/errors.ts'
 import { newId } from '../../base/ids.ts'
 import type { ISql } from '../../database/client.ts'
@@ -73,16 +73,15 @@ async function putNotes(tx: ISql, orgId: string, rows: readonly NoteRow[]): Prom
 }
 
 /** Writes the batch's note records. Needs the organization's lock. */
-export async function writeNotes(tx: ISql, orgId: string, records: readonly SyncRecord[]) {
-  const sent = records.flatMap((record) => (record.type === 'note' ? [rowOf(record.id, record)] : []))
-  if (sent.length === 0) return NOTHING_WRITTEN
+export async function writeNotes(tx: ISql, orgId: string, sent: readonly Sent<'note'>[]) {
+  const notes = sent.map(({ record }) => rowOf(record.id, record))
   const stored = await tx<NoteRow[]>`
     select ${columns(tx)}
     from notes n
     where n.org_id = ${orgId}
-      and n.id = any(${sent.map(({ id }) => id)}::text[])`
+      and n.id = any(${notes.map(({ id }) => id)}::text[])`
   const { rows, ...result } = findLastChanges<NoteRow, NoteRow>(
-    sent,
+    notes,
     new Map(stored.map((row) => [row.id, row])),
     { keyOf: ({ id }) => id, isSame: (note, row) => Bun.deepEquals(note, { ...row }) },
   )

@@ -1,5 +1,5 @@
 import { findChanges, NOTHING_WRITTEN, type WriteResult } from '../../analysis/records/changes.ts'
-import { recordsOf, type SyncRecord } from '../../analysis/records/records.ts'
+import type { Sent } from '../../analysis/records/records.ts'
 import { fieldError } from '../../base/errors.ts'
 import { derivedId } from '../../base/ids.ts'
 import type { ISql } from '../../database/client.ts'
@@ -25,39 +25,37 @@ import {
   upsertRisks,
 } from './store-write.ts'
 
-/** Results that were computed before the organization was locked. */
+/** The batch's risks, with what was computed of them before the organization was locked. */
 export interface ComputedRisks {
-  /** Records with files, in their stored form. */
-  prepared: ReadonlyMap<SyncRecord, PreparedRisk>
+  risks: readonly { risk: PreparedRisk; field: string }[]
   parts: ReadonlyMap<string, ComputedRisk>
 }
 
 /**
- * Computes the parts of the batch's records with files that are not stored yet, without the organization's lock, which
- * would be held for seconds. Call it after the batch's commits are written, in their transaction: the records are computed
- * from them. `pause` is called between two records.
+ * Prepares the batch's risks, and computes the parts of those with files that are not stored yet, without the organization's
+ * lock, which would be held for seconds. Call it after the batch's commits are written, in their transaction: the parts are
+ * computed from them. `pause` is called between two records.
  */
 export async function computeRisks(
   sql: ISql,
   orgId: string,
-  records: readonly SyncRecord[],
+  sent: readonly Sent<'pr_risk'>[],
   pause: () => Promise<void> | undefined,
 ): Promise<ComputedRisks> {
-  const prepared = new Map<SyncRecord, PreparedRisk>()
-  for (const record of records) {
-    if (record.type === 'pr_risk' && record.files != null) prepared.set(record, prepareRisk(record))
+  const risks: { risk: PreparedRisk; field: string }[] = []
+  for (const { prefix, record } of sent) {
+    risks.push({ risk: prepareRisk(record), field: `${prefix}id` })
     await pause()
   }
-  const risks = [...prepared.values()]
-  if (risks.length === 0) return { prepared, parts: new Map() }
-  const storedRisks = await findStored(sql, orgId, risks)
-  const stored = new Map(storedRisks.map((row) => [pullRequestKeyOf(row), row]))
-  const missing = risks.filter((risk) => stored.get(pullRequestKeyOf(risk))?.input_hash !== risk.input_hash)
+  const withFiles = risks.flatMap(({ risk }) => (risk.change === null ? [] : [risk]))
+  const stored = new Map(
+    (await findStored(sql, orgId, withFiles)).map((row) => [pullRequestKeyOf(row), row.input_hash]),
+  )
+  const missing = withFiles.filter((risk) => stored.get(pullRequestKeyOf(risk)) !== risk.input_hash)
   const hashes = new Map(missing.map(({ change, input_hash }) => [change, input_hash ?? '']))
   const changes = [...hashes.keys()].filter((change) => change !== null)
   const computed = await computeComponents(sql, orgId, changes, pause)
-  const parts = new Map(computed.map((risk) => [hashes.get(risk.change) ?? '', risk]))
-  return { prepared, parts }
+  return { risks, parts: new Map(computed.map((risk) => [hashes.get(risk.change) ?? '', risk])) }
 }
 
 interface RisksWritten extends WriteResult {
@@ -77,19 +75,12 @@ interface RisksWritten extends WriteResult {
 export async function writeRisks(
   tx: ISql,
   orgId: string,
-  records: readonly SyncRecord[],
-  computed: ComputedRisks,
+  { risks, parts: computed }: ComputedRisks,
 ): Promise<RisksWritten> {
-  const risks = recordsOf(records, 'pr_risk').map(({ index, record }) => ({
-    risk: computed.prepared.get(record) ?? prepareRisk(record),
-    field: `records[${index}].id`,
-  }))
-  if (risks.length === 0)
-    return { ...NOTHING_WRITTEN, updateRollups: async () => {}, pullRequests: [], formerBranches: [] }
   const prepared = risks.map(({ risk }) => risk)
   const storedRisks = await findStored(tx, orgId, prepared)
   const stored = new Map(storedRisks.map((row) => [pullRequestKeyOf(row), row]))
-  const parts = await partsOf(tx, orgId, prepared, stored, computed.parts)
+  const parts = await partsOf(tx, orgId, prepared, stored, computed)
   const ids = new Map(storedRisks.map((row) => [pullRequestKeyOf(row), row.id]))
   const owners = new Map(storedRisks.map((row) => [row.id, pullRequestKeyOf(row)]))
   const newOnes = prepared.filter((risk) => !stored.has(pullRequestKeyOf(risk)))

@@ -1,8 +1,7 @@
 // Stores the windows of limits that agents observed.
 
 import { findZone } from '../../accounts/organizations/zone-queries.ts'
-import { NOTHING_WRITTEN } from '../../analysis/records/changes.ts'
-import type { SyncRecord } from '../../analysis/records/records.ts'
+import type { Sent } from '../../analysis/records/records.ts'
 import { dayOf } from '../../base/dates.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
 import { unnest } from '../../database/rows.ts'
@@ -18,15 +17,14 @@ const isoOrNull = (ms: number | null): string | null => (ms === null ? null : is
  * Folds the batch's limits into the windows that are stored, a row for each. Windows of days that the organization does not keep
  * are left out. Needs the organization's lock.
  */
-export async function writeLimits(tx: ISql, orgId: string, records: readonly SyncRecord[], now: Date) {
-  const sent = records.flatMap((record) => (record.type === 'limit' ? [windowsOf(record)] : []))
-  if (sent.length === 0) return NOTHING_WRITTEN
+export async function writeLimits(tx: ISql, orgId: string, sent: readonly Sent<'limit'>[], now: Date) {
+  const seen = sent.map(({ record }) => windowsOf(record))
   const firstDay = await findFirstKeptDay(tx, orgId, now)
   const firstMs = firstDay === undefined ? Number.NEGATIVE_INFINITY : Date.parse(firstDay)
-  const stored = await findNear(tx, orgId, sent.flat())
+  const stored = await findNear(tx, orgId, seen.flat())
   const byKey = Map.groupBy(stored, windowKey)
   const counts = { created: 0, updated: 0, unchanged: 0 }
-  for (const windows of sent) {
+  for (const windows of seen) {
     const results = windows
       .filter(({ last_at }) => last_at >= firstMs)
       .map((window) => {

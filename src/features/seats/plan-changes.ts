@@ -7,7 +7,7 @@ import { deleteById } from '../../database/rows.ts'
 import { findMemberIds, NO_MEMBER } from '../usage/scope-queries.ts'
 import type { NewPlanBody, Plan, PlanChangeBody } from './model.ts'
 import { findInForce, getPlan, shownPlan } from './plan-queries.ts'
-import { type PlanRow, putPlans, upsertPlans } from './plan-write.ts'
+import { type PlanRow, upsertPlans, writePlans } from './plan-write.ts'
 
 const detailsOf = ({ id, ...plan }: Plan) => ({ ids: [id], ...plan })
 
@@ -27,7 +27,7 @@ export async function createPlan(tx: ISql, orgId: string, actor: Actor, body: Ne
   const before = replace ? await findInForce(tx, orgId, { vendor, plan, member, from }) : []
   const ended = before.map((row): PlanRow => ({ ...row, to: addDays(from, -1) }))
   await upsertPlans(tx, orgId, ended)
-  const written = await putPlans(tx, orgId, [{ at: '', wanted: body }])
+  const written = await writePlans(tx, orgId, [{ prefix: '', record: body }])
   const [id = ''] = written.ids
   const result = shownPlan(await getPlan(tx, orgId, id))
   await recordEntries(tx, orgId, actor, [
@@ -45,7 +45,7 @@ export async function changePlan(tx: ISql, orgId: string, actor: Actor, id: stri
   refuseProblem(wanted)
   // written by its id, as another name would be another plan
   await deleteById(tx, orgId, id, 'plans')
-  const written = await putPlans(tx, orgId, [{ at: '', wanted }])
+  const written = await writePlans(tx, orgId, [{ prefix: '', record: wanted }])
   const after = shownPlan(await getPlan(tx, orgId, written.ids[0] ?? ''))
   if (after.id !== id) throw fieldError('from', `is that of another plan: ${after.id}`)
   if (!Bun.deepEquals(after, before)) await recordEntry(tx, orgId, actor, 'plan.updated', detailsOf(after))

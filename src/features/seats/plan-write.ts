@@ -1,6 +1,5 @@
-import { findLastChanges, NOTHING_WRITTEN } from '../../analysis/records/changes.ts'
+import { findLastChanges } from '../../analysis/records/changes.ts'
 import type { PlanRecord } from '../../analysis/records/plan.ts'
-import { recordsOf, type SyncRecord } from '../../analysis/records/records.ts'
 import { decimalText, scaled } from '../../base/decimals.ts'
 import { fieldError } from '../../base/errors.ts'
 import { newId } from '../../base/ids.ts'
@@ -38,26 +37,23 @@ export const planColumns = (sql: ISql) => sql`
   p.included_credits::text as included_credits`
 
 /**
- * Writes the batch's plans. Needs the organization's lock, after members are written. Throws VALIDATION_ERROR for a member who
- * does not exist, and for plans of a member and vendor that overlap.
+ * Writes plans by what names them. Needs the organization's lock, after members are written. Throws VALIDATION_ERROR for a member
+ * who does not exist, and for plans of a member and vendor that overlap.
  */
-export async function writePlans(tx: ISql, orgId: string, records: readonly SyncRecord[]) {
-  const plans = recordsOf(records, 'plan')
-  const sent = plans.map(({ index, record }) => ({ at: `records[${index}].`, wanted: record }))
-  return sent.length === 0 ? NOTHING_WRITTEN : await putPlans(tx, orgId, sent)
-}
-
-/** Writes plans by what names them; `at` is before the names of their fields in errors, which are those of `writePlans`. */
-export async function putPlans(tx: ISql, orgId: string, sent: readonly { at: string; wanted: Wanted }[]) {
-  const members = sent.flatMap(({ wanted }) => wanted.member ?? [])
+export async function writePlans(
+  tx: ISql,
+  orgId: string,
+  sent: readonly { prefix: string; record: Wanted }[],
+) {
+  const members = sent.flatMap(({ record }) => record.member ?? [])
   const ids = await findMemberIds(tx, orgId, members)
-  const plans = sent.map(({ at, wanted }) => {
-    const member = wanted.member == null ? '' : ids.get(wanted.member)
-    if (member === undefined) throw fieldError(`${at}member`, NO_MEMBER)
-    const { id = null, vendor, plan, from, to = null, currency, usd_rate, included_credits } = wanted
+  const plans = sent.map(({ prefix, record }) => {
+    const member = record.member == null ? '' : ids.get(record.member)
+    if (member === undefined) throw fieldError(`${prefix}member`, NO_MEMBER)
+    const { id = null, vendor, plan, from, to = null, currency, usd_rate, included_credits } = record
     return {
-      ...{ id: id ?? '', vendor, plan, member, quantity: wanted.quantity ?? 1, from, to },
-      price_month: amount(wanted.price_month),
+      ...{ id: id ?? '', vendor, plan, member, quantity: record.quantity ?? 1, from, to },
+      price_month: amount(record.price_month),
       currency: currency ?? 'USD',
       usd_rate: (currency ?? 'USD') === 'USD' || usd_rate == null ? null : amount(usd_rate),
       included_credits: included_credits == null ? null : amount(included_credits),
@@ -73,7 +69,7 @@ export async function putPlans(tx: ISql, orgId: string, sent: readonly { at: str
   const isSame = (row: PlanRow, other: PlanRow) => Bun.deepEquals(row, other)
   const changes = findLastChanges(rows, stored, { keyOf, idOf: ({ id }) => id, isSame })
   await upsertPlans(tx, orgId, changes.rows)
-  const placeOf = ({ id }: PlanRow) => sent[rows.findIndex((row) => row.id === id)]?.at ?? ''
+  const placeOf = ({ id }: PlanRow) => sent[rows.findIndex((row) => row.id === id)]?.prefix ?? ''
   await refuseOverlaps(tx, orgId, changes.rows, placeOf)
   return { ...changes, ids: rows.map(({ id }) => id) }
 }

@@ -1,8 +1,7 @@
 // Reads, checks and writes what is sent, in turns with other requests: the work of the intake's thread.
 
-import { renumberRecords } from '../../analysis/records/problems.ts'
 import type { Signal } from '../../analysis/telemetry/model.ts'
-import { ApiError, busy, fieldError } from '../../base/errors.ts'
+import { busy, fieldError } from '../../base/errors.ts'
 import { idsOf } from '../../base/ids.ts'
 import { asciiLower } from '../../base/text.ts'
 import { createPause } from '../../base/timeout.ts'
@@ -11,12 +10,12 @@ import { createWriteQueue, SMALL_BODY_BYTES, UNPACKED, WRITES } from '../../http
 import { createPlaces, type Free } from '../../http/queues/places.ts'
 import { telemetryEntry } from '../sync/audit-entries.ts'
 import { findForeign, storeInInbox } from '../sync/inbox-write.ts'
-import { createPreparer, findSender } from '../sync/prepare.ts'
-import { computeBatch, hasHistory, type SyncResult, storeBatch } from '../sync/write.ts'
+import { createPreparer } from '../sync/prepare.ts'
+import { computeBatch, hasHistory, type SyncDeps, type SyncResult, storeBatch } from '../sync/write.ts'
 import { type Intake, type IntakeRequest, MAX_SYNC_BYTES } from './messages.ts'
 import { readBatch } from './read-batch.ts'
 import { type ReadTelemetry, readTelemetry } from './read-telemetry.ts'
-import { createDrains, type DrainDeps, noteBeyond } from './write-telemetry.ts'
+import { createDrains } from './write-telemetry.ts'
 
 /** Work of a request without a pause: what another organization's request waits at least. */
 const SLICE_MS = 10
@@ -77,7 +76,7 @@ async function storeTelemetry(
  */
 const LIMITS = { maxProcessorMs: 10_000, drainMs: 2_000, workMs: 2_250 }
 
-interface IntakeDeps extends DrainDeps {
+interface IntakeDeps extends SyncDeps {
   /** Called with each record that a request is refused for. */
   onRefused?: (record: unknown) => void
 }
@@ -126,22 +125,17 @@ export function createIntake(deps: IntakeDeps, limits: Partial<typeof LIMITS> = 
         drains.note(orgId)
         return result
       }
-      const pricer = await deps.pricer()
-      const sender = await findSender(deps.sql, orgId, options.key)
-      const preparer = createPreparer({
-        pricer,
-        storeContent: deps.storeContent,
-        sender,
-        isChecked: false,
+      const preparer = await createPreparer(deps, orgId, {
+        key: options.key,
         pause: lifetime.counted,
         ...(deps.onRefused && { onRefused: deps.onRefused }),
       })
-      const { batch, numbers } = await readBatch(body, preparer, { ...reading, maxBytes: MAX_SYNC_BYTES })
-      const computed = await computeBatch(deps.sql, orgId, batch, lifetime.uncounted)
+      const batch = await readBatch(body, preparer, { ...reading, maxBytes: MAX_SYNC_BYTES })
+      const pause = lifetime.uncounted
+      const computed = await computeBatch(deps.sql, orgId, batch, pause)
       // until the lock the transaction is rolled back when the client leaves or the time is over
-      const onBeyond = noteBeyond(deps, orgId)
-      const writing = { ...computed, beforeLock: lifetime.beginWriting, onBeyond }
-      const store = () => withNumbers(numbers, () => storeBatch(deps, orgId, writing, actor, options))
+      const writing = { pause, beforeLock: lifetime.beginWriting }
+      const store = () => storeBatch(deps, orgId, computed, actor, options, writing)
       // the history takes seconds before the organization is locked: its other writes do not wait for it
       const { enqueueWrite } = hasHistory(batch) ? histories : others
       return await lifetime.untilAborted(enqueueWrite(orgId, store, signal, actor.userId))
@@ -237,17 +231,5 @@ function createLifetime(given: AbortSignal, pause: () => Promise<void> | undefin
       signal.throwIfAborted()
       isWriting = true
     },
-  }
-}
-
-/** Runs `work`; in what it throws, `records[<index>]` becomes `records[<number>]`: they differ after blank lines. */
-async function withNumbers<Result>(numbers: readonly number[], work: () => Promise<Result>): Promise<Result> {
-  try {
-    return await work()
-  } catch (error) {
-    if (!(error instanceof ApiError) || error.options.details === undefined) throw error
-    const details = renumberRecords(error.options.details, (index) => numbers[index])
-    const message = details.map((problem) => `${problem.field}: ${problem.message}`).join('; ')
-    throw new ApiError(error.code, message, { ...error.options, details })
   }
 }

@@ -39,8 +39,8 @@ export interface ReadOptions {
 }
 
 /**
- * Unpacks a body, divides it into records and prepares them, one after the other. `numbers` names each record in errors: its
- * line in NDJSON, else its index. Throws VALIDATION_ERROR.
+ * Unpacks a body, divides it into records and prepares them, one after the other. Errors name a record by its line in
+ * NDJSON, else by its index. Throws VALIDATION_ERROR.
  */
 export const readBatch = (body: PackedBody, preparer: BatchPreparer, options: ReadOptions) =>
   (body.mediaType === NDJSON_TYPE ? readLines : readJson)(body, preparer, options)
@@ -73,7 +73,7 @@ async function readJson(
     if (!(await preparer.add(record, recordField(index)))) break
     await pause()
   }
-  return { batch: await preparer.finish(), numbers: records.map((_, index) => index) }
+  return await preparer.finish()
 }
 
 /** Keeps a part of the body and one record in memory. */
@@ -82,7 +82,7 @@ async function readLines(
   preparer: BatchPreparer,
   { maxBytes, pause, onBytes, onRecord }: ReadOptions,
 ) {
-  const numbers: number[] = []
+  let count = 0
   let size = 0
   let values = 0
   async function* chunks() {
@@ -96,8 +96,8 @@ async function readLines(
   for await (const { number, bytes } of splitBytes(chunks(), MAX_LINES)) {
     const name = recordField(number - 1)
     onRecord(name)
-    numbers.push(number - 1)
-    refuseTooMany(numbers.length)
+    count += 1
+    refuseTooMany(count)
     // a body is no larger than a line may be
     const text = decode(bytes ?? NOTHING).trim()
     const scanned = scanRecord(text, name)
@@ -114,8 +114,8 @@ async function readLines(
     if (!goesOn) break
     await pause()
   }
-  if (numbers.length === 0) throw fieldError('body', 'must not be empty')
-  return { batch: await preparer.finish(), numbers }
+  if (count === 0) throw fieldError('body', 'must not be empty')
+  return await preparer.finish()
 }
 
 /** Counts what JSON.parse would build of a record. Throws VALIDATION_ERROR beyond the limits. */

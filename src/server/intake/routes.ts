@@ -1,12 +1,36 @@
+import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { grants } from '../../accounts/keys/rights.ts'
 import { rightsOf } from '../../accounts/people/callers.ts'
-import { ApiError } from '../../base/errors.ts'
+import { ApiError, validationError } from '../../base/errors.ts'
 import type { RouteDeps } from '../../http/api.ts'
 import { JSON_TYPE, NDJSON_TYPE, packedBody } from '../../http/body.ts'
-import { MachineHeader, machineOf } from '../sync/machine.ts'
 import { type Intake, MAX_SYNC_BYTES } from './messages.ts'
 import { SyncQuery, SyncRequest, SyncResponse } from './model.ts'
+
+/** A host name is at most this long. */
+const MAX_LENGTH = 255
+/** Printable ASCII; a comma is between the values of a header that was sent twice. */
+const FORM = /^[\x20-\x2b\x2d-\x7e]+$/
+
+const MachineHeader = Type.Object({
+  'x-machine': Type.Optional(
+    Type.String({
+      description: `The name of the machine that sends: 1 to ${MAX_LENGTH} printable ASCII characters, no comma. GET /v1/team/machines shows when each was seen`,
+      examples: ['ada-macbook.local'],
+    }),
+  ),
+})
+
+/** The value of `X-Machine`; undefined where the header is missing. Throws VALIDATION_ERROR. */
+function machineOf(header: string | null): string | undefined {
+  if (header === null) return undefined
+  if (header.length <= MAX_LENGTH && FORM.test(header)) return header
+  throw validationError({
+    field: 'X-Machine',
+    message: `must be given once, with 1 to ${MAX_LENGTH} printable ASCII characters and no comma`,
+  })
+}
 
 export const syncRoutes = ({ gate, api }: RouteDeps, intake: Intake) =>
   new Elysia({ tags: ['Sync'] }).use(api).post(

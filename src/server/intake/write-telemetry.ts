@@ -1,6 +1,5 @@
 // Writes the inbox of telemetry to sessions.
 
-import { SYSTEM } from '../../accounts/audit-log/append.ts'
 import { mergeFragments } from '../../analysis/fragments/merge.ts'
 import type { SessionFragments } from '../../analysis/records/fragments.ts'
 import type { Pricer } from '../../analysis/scoring/prices.ts'
@@ -14,13 +13,8 @@ import { telemetrySession } from '../../features/sessions/writing/telemetry.ts'
 import type { EnqueueWrite } from '../../http/queues/gate.ts'
 import { createPlaces } from '../../http/queues/places.ts'
 import { findLeft, InboxChanged, type InboxSession, listSessions, readInbox } from '../sync/inbox-write.ts'
-import { type SyncDeps, storeBatch } from '../sync/write.ts'
+import { noteBeyond, type SyncDeps, storeTelemetry } from '../sync/write.ts'
 import type { Intake } from './messages.ts'
-
-export interface DrainDeps extends SyncDeps {
-  /** Told of a drain that failed, whose rows are found again by `findLeft`, and of telemetry that is dropped. */
-  onDrainFailed?: (orgId: string, error: unknown) => void
-}
 
 interface DrainOptions {
   delayMs: number
@@ -50,7 +44,7 @@ interface Inbox {
 }
 
 /** Writes what is in the inbox of telemetry to its sessions, organization by organization. */
-export function createDrains(deps: DrainDeps, { delayMs, workMs, enqueueWrite, pauseOf }: DrainOptions) {
+export function createDrains(deps: SyncDeps, { delayMs, workMs, enqueueWrite, pauseOf }: DrainOptions) {
   const inboxes = new Map<string, Inbox>()
   const stopping = new AbortController()
   const room = createPlaces({
@@ -140,15 +134,9 @@ export function createDrains(deps: DrainDeps, { delayMs, workMs, enqueueWrite, p
   }
 }
 
-/** Tells of telemetry that a session cannot take. It is dropped, since it would be tried for ever. */
-export const noteBeyond =
-  ({ onDrainFailed }: DrainDeps, orgId: string) =>
-  (id: string) =>
-    onDrainFailed?.(orgId, new Error(`telemetry of ${id} is dropped: it is beyond the limits of a session`))
-
 /** Writes rows of these sessions, and of requests. False where rows of them are left. */
 async function drainSome(
-  deps: DrainDeps,
+  deps: SyncDeps,
   orgId: string,
   ids: readonly string[],
   pause: () => Promise<void> | undefined,
@@ -173,8 +161,7 @@ async function drainSome(
     }
   }
   try {
-    const batch = { records: [], sessions, computed: undefined, pause, onBeyond }
-    await storeBatch(deps, orgId, batch, SYSTEM, { inbox: rows })
+    await storeTelemetry(deps, orgId, sessions, rows, pause)
   } catch (error) {
     // rows that are left then are found by the next drain
     if (!(error instanceof InboxChanged)) throw error

@@ -1,5 +1,5 @@
 import type { NewEntry } from '../../accounts/audit-log/append.ts'
-import type { WriteResult } from '../../analysis/records/changes.ts'
+import type { Results } from './events.ts'
 
 // The audit entries of a sync request: one for each kind of record (members, budgets and plans: one for those created and one for
 // those updated), and none where nothing changed. Records of the type `audit` are entries themselves.
@@ -20,10 +20,10 @@ const ACTIONS: Record<string, { created: string; updated: string }> = {
 /** Ids listed in one entry; its counts include all. */
 const MAX_IDS = 100
 
-export function buildAuditEntries(results: Readonly<Record<string, WriteResult>>): NewEntry[] {
+export function buildAuditEntries(results: Results): NewEntry[] {
   return Object.entries(results).flatMap(([kind, result]): NewEntry[] => {
     const actions = ACTIONS[kind]
-    if (actions === undefined) return []
+    if (actions === undefined || result === undefined) return []
     const { created, updated, createdIds, updatedIds } = result
     if (actions.created === actions.updated) {
       const details = { created, updated, ids: firstOf([...createdIds, ...updatedIds]) }

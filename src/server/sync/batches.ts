@@ -2,10 +2,8 @@
 
 import type { RecordCounts } from '../../analysis/records/changes.ts'
 import type { SyncRecord } from '../../analysis/records/records.ts'
-import type { Pricer } from '../../analysis/scoring/prices.ts'
 import { ApiError } from '../../base/errors.ts'
 import type { SkippedSession } from '../../features/sessions/deleted-queries.ts'
-import { prepareSession } from '../../features/sessions/prepare.ts'
 import { MAX_RECORDS } from './prepare.ts'
 import type { SyncResult } from './write.ts'
 
@@ -31,7 +29,6 @@ export type SentBatch = RecordCounts & Pick<SyncResult, 'skipped' | 'moved'>
 
 interface BatchOptions {
   send: SendBatch
-  pricer: () => Promise<Pricer>
   onSkipped: (skipped: Skipped, record: SyncRecord) => void
   /** Largest JSON of a batch, unless one record is larger: half of what a server accepts, which bounds memory. */
   maxBytes?: number
@@ -101,7 +98,6 @@ export type Batches = ReturnType<typeof createBatches>
 
 async function sendValid(batch: readonly PlacedRecord[], before: Promise<void>, options: BatchOptions) {
   let rest = batch
-  let areSessionsChecked = false
   while (rest.length > 0) {
     try {
       const sent = await options.send(
@@ -114,10 +110,6 @@ async function sendValid(batch: readonly PlacedRecord[], before: Promise<void>, 
       if (refused.size === 0) throw error
       for (const [index, reason] of refused) skip(rest[index], reason, options)
       rest = rest.filter((_placed, index) => !refused.has(index))
-      // the error names one invalid session only: all are checked here, so that a batch is not sent again for
-      // each
-      if (!areSessionsChecked) rest = await withoutInvalidSessions(rest, options)
-      areSessionsChecked = true
     }
   }
   await before
@@ -162,21 +154,4 @@ function refusedIn(error: unknown, length: number): Map<number, string> {
     if (index !== undefined && Number(index) < length) refused.set(Number(index), `${path} ${message}`.trim())
   }
   return refused
-}
-
-async function withoutInvalidSessions(batch: readonly PlacedRecord[], options: BatchOptions) {
-  const pricer = await options.pricer()
-  const good: PlacedRecord[] = []
-  for (const placed of batch) {
-    try {
-      if (placed.record.type === 'session')
-        prepareSession(placed.record, 'records[0]', { pricer, storeContent: false })
-      good.push(placed)
-    } catch (error) {
-      const reason = refusedIn(error, 1).get(0)
-      if (reason === undefined) throw error
-      skip(placed, reason, options)
-    }
-  }
-  return good
 }

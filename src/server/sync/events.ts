@@ -1,5 +1,6 @@
 // The events of a sync request, built from the results of its writers.
 
+import { changedIds, type WriteResult } from '../../analysis/records/changes.ts'
 import { isAlert } from '../../analysis/records/finding.ts'
 import { dayOf, monthOf } from '../../base/dates.ts'
 import { SCORE_DECIMALS, unitsOf, unscaled } from '../../base/decimals.ts'
@@ -20,45 +21,44 @@ import type { NewEvent } from '../../webhooks/outbox/events.ts'
 
 type Alert = EventData['security.alert']
 
-/** The results of the writers whose changes cause events. */
-interface Results {
-  member: MembersWritten
-  budget: BudgetsWritten
+/** The results of the writers, of those kinds that the batch has. */
+export interface Results {
+  [kind: string]: WriteResult | undefined
+  member?: MembersWritten | undefined
+  budget?: BudgetsWritten | undefined
   session: SessionsWritten
-  report: ReportsWritten
+  report?: ReportsWritten | undefined
 }
 
 const event = <Name extends EventName>(name: Name, data: EventData[Name]) => ({ event: name, data })
 
 /** The request's events: members, sessions (completed, then scores, then alerts), budgets, reports. */
-export function buildEvents(results: Results, exceeded: readonly BudgetExceeded[]): NewEvent[] {
-  const { changed } = results.session
+export function buildEvents(
+  { member, session: { changed }, report }: Results,
+  exceeded: readonly BudgetExceeded[],
+): NewEvent[] {
   return [
-    ...results.member.joined.map(({ id, email, role }) =>
+    ...(member?.joined ?? []).map(({ id, email, role }) =>
       event('team.member_joined', { user_id: id, email, role }),
     ),
     ...changed.flatMap(completed),
     ...changed.flatMap(scoreChanged),
     ...changed.flatMap(alerts),
     ...budgetEvents(exceeded),
-    ...results.report.generated.map(({ id, report_type, from, to }) =>
+    ...(report?.generated ?? []).map(({ id, report_type, from, to }) =>
       event('compliance.report_ready', { report_id: id, report_type, date_range: { from, to } }),
     ),
   ]
 }
 
 /** Scopes and their months whose cost may now be above the budget. */
-export function changedMonths(
-  { budget, member, session }: Pick<Results, 'budget' | 'member' | 'session'>,
-  now: Date,
-  zone: string,
-): ChangedMonth[] {
+export function changedMonths({ budget, member, session }: Results, now: Date, zone: string): ChangedMonth[] {
   const today = dayOf(now, zone)
   const month = monthOf(today)
   return [
     ...monthsOf(session.changed, zone),
-    ...[...member.createdIds, ...member.updatedIds].map((id) => ofMember(id, today)),
-    ...budget.scopes.map(({ scope, scope_key }) => ({ month, scope, scope_key })),
+    ...changedIds(member).map((id) => ofMember(id, today)),
+    ...(budget?.scopes ?? []).map(({ scope, scope_key }) => ({ month, scope, scope_key })),
   ]
 }
 

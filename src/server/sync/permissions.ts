@@ -3,7 +3,6 @@ import type { Scope } from '../../accounts/keys/scopes.ts'
 import type { SyncRecord } from '../../analysis/records/records.ts'
 import type { FieldProblem } from '../../base/errors.ts'
 import { asciiLower } from '../../base/text.ts'
-import { hasAliases } from '../../features/members/alias-write.ts'
 
 // Decides what a key may send.
 
@@ -65,7 +64,7 @@ export function bindRecord(record: SyncRecord, name: string, member: SendingMemb
     return foreign ?? { ...record, user_email: member.email }
   }
   // an alias gives its member the sessions and commits of that address
-  return hasAliases(record)
+  return record.type === 'member' && record.aliases != null
     ? { field: `${name}.aliases`, message: 'an API key of a member makes no aliases' }
     : record
 }

@@ -3,7 +3,7 @@
 import { cleanRecords } from '../../analysis/detection/record-secrets.ts'
 import { problemsOf } from '../../analysis/records/check.ts'
 import { packFragments, type SessionFragments, unpackFragments } from '../../analysis/records/fragments.ts'
-import type { SyncRecord } from '../../analysis/records/records.ts'
+import type { SentRecords, SyncRecord } from '../../analysis/records/records.ts'
 import type { SessionRecord } from '../../analysis/records/session.ts'
 import type { Pricer } from '../../analysis/scoring/prices.ts'
 import {
@@ -17,13 +17,7 @@ import {
 import type { ISql } from '../../database/client.ts'
 import { findMember } from '../../features/members/team-queries.ts'
 import { type PreparedSession, prepareSession } from '../../features/sessions/prepare.ts'
-import {
-  bindRecord,
-  type KeyRights,
-  missingScopes,
-  type SendingMember,
-  withoutDecisions,
-} from './permissions.ts'
+import { bindRecord, type KeyRights, missingScopes, withoutDecisions } from './permissions.ts'
 
 /** Records in one request; import and sync send more in several. */
 export const MAX_RECORDS = 10_000
@@ -37,57 +31,58 @@ const GROUP_LENGTH = 512 * 1024
  * record is checked by its schema, and its secrets are masked; sessions are priced and scored.
  */
 export interface PreparedBatch {
-  /** The records in the order they were sent; of a session only what identifies it. */
-  records: readonly SyncRecord[]
+  /** Records in it. */
+  received: number
+  /** The records that are no sessions. */
+  sent: SentRecords
   sessions: readonly PreparedSession[]
 }
 
-/** The sender of a batch; without `key`, everything may be sent. */
-export interface Sender {
-  key: KeyRights | undefined
-  /** Undefined unless the key is a member's. */
-  member: SendingMember | undefined
+/** Looks up the member whose key sends a batch; undefined where it is nobody's. */
+async function findSender(sql: ISql, orgId: string, key: KeyRights | undefined) {
+  const email = key?.memberEmail ?? null
+  if (email === null) return undefined
+  const member = await findMember(sql, orgId, email)
+  return { email, aliases: member?.aliases ?? [], id: member?.id }
 }
 
-/** Looks up what is to be known of the key that sends a batch. */
-export async function findSender(sql: ISql, orgId: string, key: KeyRights | undefined): Promise<Sender> {
-  const email = key?.memberEmail ?? null
-  if (email === null) return { key, member: undefined }
-  const member = await findMember(sql, orgId, email)
-  return { key, member: { email, aliases: member?.aliases ?? [], id: member?.id } }
+interface PreparerDeps {
+  sql: ISql
+  pricer: () => Promise<Pricer>
+  storeContent: boolean
 }
 
 interface PreparerOptions {
-  pricer: Pricer
-  sender: Sender
+  /** The rights of the sender; without them everything may be sent. */
+  key: KeyRights | undefined
   /** Whether `problemsOf` has checked the records already. */
-  isChecked: boolean
-  storeContent: boolean
+  isChecked?: boolean
   /** Called between two records or texts: lets other work run. May throw to give the batch up. */
   pause: () => Promise<void> | undefined
   /** Called with each record that is refused, before what is wrong with the batch is thrown. */
   onRefused?: (record: unknown) => void
 }
 
-/** Prepares the records of a batch one after the other. */
-export function createPreparer({
-  pricer,
-  storeContent,
-  sender: { key, member },
-  isChecked,
-  pause,
-  onRefused = () => {},
-}: PreparerOptions) {
+/** Prepares the records of an organization's batch one after the other. */
+export async function createPreparer(
+  deps: PreparerDeps,
+  orgId: string,
+  { key, isChecked = false, pause, onRefused = () => {} }: PreparerOptions,
+) {
+  const { storeContent } = deps
+  const pricer = await deps.pricer()
+  const member = await findSender(deps.sql, orgId, key)
   const missingScope = key === undefined ? undefined : missingScopes(key.scopes)
   /** Records of a kind that the key may not send, then those that a member's key may not send. */
   const unscoped: FieldProblem[] = []
   const foreign: FieldProblem[] = []
   const problems: FieldProblem[] = []
-  const records: SyncRecord[] = []
+  let received = 0
+  const sent: SentRecords = {}
   const sessions: PreparedSession[] = []
-  /** The error of the first session whose parts contradict each other, after problems of the schema. */
-  let contradiction: unknown
-  let group: { record: SyncRecord; name: string }[] = []
+  /** Problems of sessions whose parts contradict each other, after those of the schema. */
+  const contradictions: FieldProblem[] = []
+  let group: { record: Unpacked<SyncRecord>; name: string }[] = []
   let groupLength = 0
 
   const prepareGroup = async () => {
@@ -95,19 +90,26 @@ export function createPreparer({
     group = []
     groupLength = 0
     const cleaned = await cleanRecords(
-      taken.map(({ record, name }) => withUnpacked(record, name)),
+      taken.map(({ record }) => record),
       pause,
     )
     for (const [index, { record, findings }] of cleaned.entries()) {
+      const name = taken[index]?.name ?? ''
       if (record.type !== 'session') {
-        records.push(record)
+        sent[record.type] ??= []
+        const ofKind: { prefix: string; record: SyncRecord }[] = sent[record.type] ?? []
+        ofKind.push({ prefix: `${name}.`, record })
         continue
       }
-      records.push(identityOf(record))
-      const name = taken[index]?.name ?? ''
-      sessions.push(prepareSession(withPacked(record), name, { pricer, storeContent, findings }))
+      try {
+        sessions.push(prepareSession(withPacked(record), name, { pricer, storeContent, findings }))
+      } catch (error) {
+        if (!(error instanceof ApiError) || error.code !== 'VALIDATION_ERROR') throw error
+        contradictions.push(...(error.options.details ?? []))
+      }
       await pause()
     }
+    received += cleaned.length
   }
   const addTo = (list: FieldProblem[], problem: FieldProblem) => {
     list.push(problem)
@@ -142,16 +144,16 @@ export function createPreparer({
         onRefused(record)
         return addTo(foreign, bound)
       }
-      if (unscoped.length + problems.length + foreign.length > 0 || contradiction !== undefined) return true
-      group.push({ record: bound, name })
-      groupLength += json?.length ?? 0
-      if (group.length < GROUP_RECORDS && groupLength < GROUP_LENGTH) return true
-      try {
-        await prepareGroup()
-      } catch (error) {
-        if (!(error instanceof ApiError) || error.code !== 'VALIDATION_ERROR') throw error
-        contradiction = error
+      if (unscoped.length + problems.length + foreign.length > 0 || contradictions.length >= MAX_PROBLEMS)
+        return true
+      const unpacked = withUnpacked(bound)
+      if (unpacked === undefined) {
+        contradictions.push({ field: `${name}.parts`, message: 'must be what `sync` made of a session' })
+        return true
       }
+      group.push({ record: unpacked, name })
+      groupLength += json?.length ?? 0
+      if (group.length === GROUP_RECORDS || groupLength >= GROUP_LENGTH) await prepareGroup()
       return true
     },
     /** The batch. Throws FORBIDDEN with the records that the key may not send, or VALIDATION_ERROR with all problems. */
@@ -159,24 +161,23 @@ export function createPreparer({
       if (unscoped.length > 0) throw forbidden(...unscoped)
       if (problems.length > 0) throw validationError(...problems)
       if (foreign.length > 0) throw forbidden(...foreign)
-      if (contradiction !== undefined) throw contradiction
       await prepareGroup()
-      return { records, sessions }
+      if (contradictions.length > 0) throw validationError(...contradictions.slice(0, MAX_PROBLEMS))
+      return { received, sent, sessions }
     },
   }
 }
 
-export type BatchPreparer = ReturnType<typeof createPreparer>
+export type BatchPreparer = Awaited<ReturnType<typeof createPreparer>>
 
 /** A session with its parts as they are, so that their secrets are masked too. */
 type Unpacked<Record> = Record & { unpacked?: SessionFragments }
 
-/** Throws VALIDATION_ERROR for parts that `packFragments` has not made. */
-function withUnpacked(record: SyncRecord, name: string): Unpacked<SyncRecord> {
+/** The record, or undefined for parts that `packFragments` has not made. */
+function withUnpacked(record: SyncRecord): Unpacked<SyncRecord> | undefined {
   if (record.type !== 'session' || !record.parts) return record
   const unpacked = unpackFragments(record.parts)
-  if (unpacked !== undefined) return { ...record, unpacked }
-  throw validationError({ field: `${name}.parts`, message: 'must be what `sync` made of a session' })
+  return unpacked && { ...record, unpacked }
 }
 
 function withPacked({ unpacked, ...record }: Unpacked<SessionRecord>): SessionRecord {
@@ -184,14 +185,6 @@ function withPacked({ unpacked, ...record }: Unpacked<SessionRecord>): SessionRe
   const packed = unpacked === undefined ? undefined : packFragments(unpacked)
   return packed === undefined ? head : { ...head, parts: packed }
 }
-
-/** The record without what its PreparedSession has. */
-const identityOf = ({ type, id, project_name, created_at }: SessionRecord): SyncRecord => ({
-  type,
-  id,
-  project_name,
-  created_at,
-})
 
 /** Refuses too many records with 413. */
 export function refuseTooMany(count: number): void {

@@ -2,7 +2,7 @@
 
 import { type Actor, recordEntries, recordEntriesOf, SYSTEM } from '../../accounts/audit-log/append.ts'
 import { findZone } from '../../accounts/organizations/zone-queries.ts'
-import type { RecordCounts } from '../../analysis/records/changes.ts'
+import { changedIds, type RecordCounts } from '../../analysis/records/changes.ts'
 import type { Pricer } from '../../analysis/scoring/prices.ts'
 import { createPause } from '../../base/timeout.ts'
 import type { ISql, Sql } from '../../database/client.ts'
@@ -15,7 +15,7 @@ import { updateExpertiseOf } from '../../features/commits/expertise.ts'
 import { writeCommits } from '../../features/commits/write.ts'
 import { writeEffects } from '../../features/effects/effect-queries.ts'
 import { reopenFixed } from '../../features/findings/finding-changes.ts'
-import { hasAliases, writeAliases } from '../../features/members/alias-write.ts'
+import { writeAliases } from '../../features/members/alias-write.ts'
 import { noteMachine } from '../../features/members/machine-write.ts'
 import { findKeysOf } from '../../features/members/team-queries.ts'
 import { writeMembers } from '../../features/members/write.ts'
@@ -34,13 +34,14 @@ import {
   writeSessions,
 } from '../../features/sessions/writing/write.ts'
 import { updateShares } from '../../features/usage/pull-request-write.ts'
-import { emit, findSubscribers } from '../../webhooks/outbox/events.ts'
+import { emit } from '../../webhooks/outbox/events.ts'
 import { buildAuditEntries } from './audit-entries.ts'
-import { buildEvents, changedMonths } from './events.ts'
+import { buildEvents, changedMonths, type Results } from './events.ts'
 import { type InboxRows, takeFromInbox } from './inbox-write.ts'
-import { findUser } from './machine.ts'
 import type { KeyRights } from './permissions.ts'
-import { createPreparer, findSender, type PreparedBatch, refuseTooMany } from './prepare.ts'
+import { createPreparer, type PreparedBatch, refuseTooMany } from './prepare.ts'
+
+type Pause = () => Promise<void> | undefined
 
 export interface SyncDeps {
   sql: Sql
@@ -49,7 +50,15 @@ export interface SyncDeps {
   pricer: () => Promise<Pricer>
   /** Called with the sessions of each batch that is written, and those of them that are new or have changed. */
   onSessions?: (sent: readonly PreparedSession[], changed: readonly WrittenSession[]) => void
+  /** Told of telemetry that is not written, or dropped. */
+  onDrainFailed?: (orgId: string, error: unknown) => void
 }
+
+/** Tells of telemetry that a session cannot take. It is dropped, since it would be tried for ever. */
+export const noteBeyond =
+  ({ onDrainFailed }: Pick<SyncDeps, 'onDrainFailed'>, orgId: string) =>
+  (id: string) =>
+    onDrainFailed?.(orgId, new Error(`telemetry of ${id} is dropped: it is beyond the limits of a session`))
 
 /** The options of a request to write records; plain data. */
 export interface SendOptions {
@@ -63,8 +72,6 @@ export interface SendOptions {
   restore?: boolean
   /** Whether the result says how many sessions had another project. */
   moved?: boolean
-  /** The rows of the inbox that the sessions were made of, which are deleted. */
-  inbox?: InboxRows
 }
 
 export interface SyncResult extends RecordCounts {
@@ -94,26 +101,20 @@ export async function writeRecords(
 ): Promise<SyncResult> {
   refuseTooMany(sent.length)
   const pause = createPause()
-  const preparer = createPreparer({
-    pricer: await deps.pricer(),
-    storeContent: deps.storeContent,
-    sender: await findSender(deps.sql, orgId, options.key),
+  const preparer = await createPreparer(deps, orgId, {
+    key: options.key,
     isChecked: before !== undefined,
     pause,
   })
   for (const [index, record] of sent.entries()) if (!(await preparer.add(record, `records[${index}]`))) break
-  const batch = await preparer.finish()
+  const batch = await computeBatch(deps.sql, orgId, await preparer.finish(), pause)
   await before
-  return await storeBatch(deps, orgId, await computeBatch(deps.sql, orgId, batch, pause), actor, options)
+  return await storeBatch(deps, orgId, batch, actor, options, { pause })
 }
 
-export interface ComputedBatch extends PreparedBatch {
-  /** Undefined where the batch has commits, which its pull requests are computed from. */
-  computed: ComputedRisks | undefined
-  pause: () => Promise<void> | undefined
-  /** Called before the organization is locked; may throw, as `pause`, to give the batch up. */
-  beforeLock?: () => void
-  onBeyond?: WriteOptions['onBeyond']
+interface ComputedBatch extends PreparedBatch {
+  /** Undefined where the batch has no pull requests, or commits, from which they are computed. */
+  risks?: ComputedRisks
 }
 
 /** Computes what needs neither a lock nor the batch's other records. `pause` is called between two records. */
@@ -121,100 +122,85 @@ export async function computeBatch(
   sql: Sql,
   orgId: string,
   batch: PreparedBatch,
-  pause: () => Promise<void> | undefined,
+  pause: Pause,
 ): Promise<ComputedBatch> {
-  if (batch.records.some(({ type }) => type === 'commit')) return { ...batch, computed: undefined, pause }
-  const compute = (from: ISql) => computeRisks(from, orgId, batch.records, pause)
+  const { commit, pr_risk } = batch.sent
+  if (commit || !pr_risk) return batch
   // one snapshot: a commit that is written meanwhile would be in some of the counts only
-  const computed = hasHistory(batch)
-    ? await sql.begin('isolation level repeatable read read only', compute)
-    : await compute(sql)
-  return { ...batch, computed, pause }
+  const risks = await sql.begin('isolation level repeatable read read only', (tx) =>
+    computeRisks(tx, orgId, pr_risk, pause),
+  )
+  return { ...batch, risks }
 }
 
 /** Whether the batch's writer needs the lock of the history. */
-export const hasHistory = ({ records }: PreparedBatch): boolean =>
-  records.some((record) => record.type === 'commit' || record.type === 'pr_risk' || hasAliases(record))
+export const hasHistory = ({ sent: { commit, pr_risk, member = [] } }: PreparedBatch): boolean =>
+  Boolean(commit ?? pr_risk) || member.some(({ record }) => record.aliases != null)
 
-/** Writes a prepared batch: see `writeRecords`. */
+/**
+ * Writes a prepared batch: see `writeRecords`. `beforeLock` is called before the organization is locked, and may throw, as `pause`,
+ * to give the batch up.
+ */
 export async function storeBatch(
   deps: SyncDeps,
   orgId: string,
   batch: ComputedBatch,
   actor: Actor,
-  { key, reassign = false, restore = false, moved: withMoved = false, machine, inbox }: SendOptions,
+  { key, reassign = false, restore = false, moved: withMoved = false, machine }: SendOptions,
+  { pause, beforeLock }: { pause: Pause; beforeLock?: () => void },
 ): Promise<SyncResult> {
-  const { records, sessions } = batch
+  const { received, sent, sessions } = batch
   const now = deps.now()
-  const pricer = await deps.pricer()
   const isMembersKey = key !== undefined && key.memberEmail !== null
+  const pricer = await deps.pricer()
   const results = await deps.sql.begin(async (tx) => {
-    // the work that takes seconds comes before the organization's lock; nobody sees it before the end of the
-    // transaction
+    // commits and risks take seconds: only writers of the history wait for them
     if (hasHistory(batch)) await lockHistory(tx, orgId)
-    const commit = await writeCommits(tx, orgId, records, { pause: batch.pause, mayReplace: !isMembersKey })
-    const aliases = await writeAliases(tx, orgId, records, key)
-    await updateExpertiseOf(tx, orgId, aliases.addresses)
-    const risks = batch.computed ?? (await computeRisks(tx, orgId, records, batch.pause))
-    const early = sessions.length > 0 ? undefined : await writeRisks(tx, orgId, records, risks)
-    batch.beforeLock?.()
+    const commit =
+      sent.commit && (await writeCommits(tx, orgId, sent.commit, { pause, mayReplace: !isMembersKey }))
+    const aliases = sent.member && (await writeAliases(tx, orgId, sent.member, key))
+    if (aliases) await updateExpertiseOf(tx, orgId, aliases.addresses)
+    const risks = batch.risks ?? (sent.pr_risk && (await computeRisks(tx, orgId, sent.pr_risk, pause)))
+    // their security follows from findings: with sessions in the batch they wait for these
+    const early = risks && sessions.length === 0 && (await writeRisks(tx, orgId, risks))
+    beforeLock?.()
     await lockOrganization(tx, orgId, 'note')
-    if (inbox) await takeFromInbox(tx, orgId, inbox.ids)
-    const subscribers = await findSubscribers(tx, orgId)
+    // budgets and plans name members, limits look for the calls of sessions, reports count the entries of the batch
+    const member = sent.member && (await writeMembers(tx, orgId, sent.member, aliases?.members, key))
     const results = {
-      member: await writeMembers(tx, orgId, records, aliases.members, key),
-      budget: await writeBudgets(tx, orgId, records),
+      member,
+      budget: sent.budget && (await writeBudgets(tx, orgId, sent.budget)),
       session: await writeSessionsAndCounts(tx, orgId, sessions, {
-        now,
-        reassignment: inbox ? 'kept' : { isAsked: reassign, isMembersKey },
-        restore,
-        pricer,
-        storeContent: deps.storeContent,
-        pause: batch.pause,
-        onBeyond: batch.onBeyond,
+        ...{ now, reassignment: { isAsked: reassign, isMembersKey }, restore },
+        ...{ pricer, storeContent: deps.storeContent, pause, onBeyond: noteBeyond(deps, orgId) },
       }),
-      plan: await writePlans(tx, orgId, records),
-      // looks for the calls of the batch's sessions
-      limit: await writeLimits(tx, orgId, records, now),
+      plan: sent.plan && (await writePlans(tx, orgId, sent.plan)),
+      limit: sent.limit && (await writeLimits(tx, orgId, sent.limit, now)),
       commit,
-      // computed from the findings of the batch's sessions
-      pr_risk: early ?? (await writeRisks(tx, orgId, records, risks)),
-      audit: await writeAudit(tx, orgId, records),
-      // reports come after all entries that they may count
-      report: await writeReports(tx, orgId, records),
-      note: await writeNotes(tx, orgId, records),
-      effect: await writeEffects(tx, orgId, records),
+      pr_risk: early || (risks && (await writeRisks(tx, orgId, risks))),
+      audit: sent.audit && (await writeAudit(tx, orgId, sent.audit)),
+      report: sent.report && (await writeReports(tx, orgId, sent.report)),
+      note: sent.note && (await writeNotes(tx, orgId, sent.note)),
+      effect: sent.effect && (await writeEffects(tx, orgId, sent.effect)),
     }
-    await results.pr_risk.updateRollups()
+    await results.pr_risk?.updateRollups()
     await updateShares(tx, orgId, {
-      ...results.pr_risk,
-      commits: [...commit.createdIds, ...commit.updatedIds],
-      members: await findKeysOf(
-        tx,
-        orgId,
-        [...results.member.createdIds, ...results.member.updatedIds],
-        aliases.addresses,
-      ),
+      pullRequests: results.pr_risk?.pullRequests ?? [],
+      formerBranches: results.pr_risk?.formerBranches ?? [],
+      commits: changedIds(commit),
+      members: aliases ? await findKeysOf(tx, orgId, changedIds(member), aliases.addresses) : [],
     })
-    const exceeded = await writeBudgetAlerts(
-      tx,
-      orgId,
-      changedMonths(results, now, await findZone(tx, orgId)),
-    )
-    if (inbox) await recordEntriesOf(tx, orgId, inbox.entries)
-    else await recordEntries(tx, orgId, actor, buildAuditEntries(results))
-    await emit(tx, orgId, now, buildEvents(results, exceeded), subscribers)
-    if (machine !== undefined) {
-      const user = await findUser(tx, orgId, sessions, key?.memberEmail ?? null)
-      await noteMachine(tx, orgId, { machine, user, created: results.session.created, now })
-    }
-    if (sumOf(results, 'created') + sumOf(results, 'updated') > 0) await lockOrganization(tx, orgId)
+    await recordEntries(tx, orgId, actor, buildAuditEntries(results))
+    const { created } = results.session
+    const memberEmail = key?.memberEmail ?? null
+    if (machine !== undefined) await noteMachine(tx, orgId, { machine, sessions, memberEmail, created, now })
+    await announce(tx, orgId, now, results)
     return results
   })
   deps.onSessions?.(sessions, results.session.changed)
   const { skipped, moved } = results.session
   return {
-    received: records.length,
+    received,
     created: sumOf(results, 'created'),
     updated: sumOf(results, 'updated'),
     unchanged: sumOf(results, 'unchanged'),
@@ -223,8 +209,39 @@ export async function storeBatch(
   }
 }
 
-const sumOf = (results: Record<string, RecordCounts>, count: keyof RecordCounts): number =>
-  Object.values(results).reduce((total, result) => total + result[count], 0)
+/** Writes sessions of telemetry, whose rows leave the inbox. Throws InboxChanged when some are gone. */
+export async function storeTelemetry(
+  deps: SyncDeps,
+  orgId: string,
+  sessions: readonly PreparedSession[],
+  rows: InboxRows,
+  pause: Pause,
+): Promise<void> {
+  const now = deps.now()
+  const { storeContent } = deps
+  const options = { now, reassignment: 'kept', restore: false, storeContent, pause } as const
+  const merging = { ...options, pricer: await deps.pricer(), onBeyond: noteBeyond(deps, orgId) }
+  const session = await deps.sql.begin(async (tx) => {
+    await lockOrganization(tx, orgId, 'note')
+    await takeFromInbox(tx, orgId, rows.ids)
+    const session = await writeSessionsAndCounts(tx, orgId, sessions, merging)
+    await recordEntriesOf(tx, orgId, rows.entries)
+    await announce(tx, orgId, now, { session })
+    return session
+  })
+  deps.onSessions?.(sessions, session.changed)
+}
+
+/** Tells endpoints and pages what has changed. */
+async function announce(tx: ISql, orgId: string, now: Date, results: Results): Promise<void> {
+  if (sumOf(results, 'created') + sumOf(results, 'updated') === 0) return
+  const months = changedMonths(results, now, await findZone(tx, orgId))
+  await emit(tx, orgId, now, buildEvents(results, await writeBudgetAlerts(tx, orgId, months)))
+  await lockOrganization(tx, orgId)
+}
+
+const sumOf = (results: Results, count: keyof RecordCounts): number =>
+  Object.values(results).reduce((total, result) => total + (result?.[count] ?? 0), 0)
 
 /** Writes the sessions, and the findings of the heatmap that follow from them. */
 export async function writeSessionsAndCounts(
@@ -237,11 +254,7 @@ export async function writeSessionsAndCounts(
   const withFindings = written.changed.filter(
     ({ session, before }) => before !== undefined || session.detail.security_metadata.findings.length > 0,
   )
-  const shown = await writeFindings(
-    tx,
-    orgId,
-    withFindings.map(({ session }) => session.id),
-  )
-  await reopenFixed(tx, orgId, shown)
+  const ids = withFindings.map(({ session }) => session.id)
+  if (ids.length > 0) await reopenFixed(tx, orgId, await writeFindings(tx, orgId, ids))
   return written
 }

@@ -43,17 +43,11 @@ export async function findSubscribers(tx: ISql, orgId: string): Promise<Subscrib
 /**
  * Stores events of the time `at`, and a delivery of each for every enabled endpoint that subscribes to it. An
  * event without subscribers is not stored. Call it in the transaction that causes the events, under the
- * organization's lock: they are sent after its commit. `subscribers` avoids the query where they are known.
+ * organization's lock: they are sent after its commit.
  */
-export async function emit(
-  tx: ISql,
-  orgId: string,
-  at: Date,
-  events: readonly NewEvent[],
-  subscribers?: Subscribers,
-): Promise<void> {
+export async function emit(tx: ISql, orgId: string, at: Date, events: readonly NewEvent[]): Promise<void> {
   if (events.length === 0) return
-  const endpointsOf = subscribers ?? (await findSubscribers(tx, orgId))
+  const endpointsOf = await findSubscribers(tx, orgId)
   const sent = events.filter(({ event }) => endpointsOf(event).length > 0)
   let deliveries = 0
   const batches = Map.groupBy(sent, ({ event }) => {

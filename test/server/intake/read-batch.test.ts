@@ -8,7 +8,7 @@ async function read(text: string, mediaType = 'application/json'): Promise<[stri
   const preparer = {
     refuse: () => true,
     add: async (record: unknown, name: string) => taken.push([name, record]) > 0,
-    finish: async () => ({ records: [], sessions: [] }),
+    finish: async () => ({ received: 0, sent: {}, sessions: [] }),
   } satisfies BatchPreparer
   const body = { bytes: new TextEncoder().encode(text), encoding: undefined, mediaType }
   const limits = {

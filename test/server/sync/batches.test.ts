@@ -1,6 +1,5 @@
 import { expect, test } from 'bun:test'
 import type { SyncRecord } from '../../../src/analysis/records/records.ts'
-import { loadPricer } from '../../../src/analysis/scoring/prices.ts'
 import { forbidden } from '../../../src/base/errors.ts'
 import { createBatches, type Skipped } from '../../../src/server/sync/batches.ts'
 import { sessionRecord } from '../../support/records.ts'
@@ -16,7 +15,6 @@ async function sendSizes(...sizes: number[]) {
       sent.push(records.map((record) => (record.type === 'session' ? record.id : record.type)))
       return { created: records.length, updated: 0, unchanged: 0 }
     },
-    pricer: () => loadPricer(),
     onSkipped: (one) => skipped.push(one),
   })
   for (const [index, size] of sizes.entries()) {
@@ -64,7 +62,6 @@ async function sendNumbered(
       await write(record?.type === 'session' ? record.id : '', before)
       return { created: 1, updated: 0, unchanged: 0 }
     },
-    pricer: () => loadPricer(),
     onSkipped: () => {},
   })
   for (let nth = 0; nth < count; nth += 1) {
@@ -117,7 +114,6 @@ test('records that the key may not send are named, the others are sent', async (
       sent.push(ids)
       return { created: ids.length, updated: 0, unchanged: 0 }
     },
-    pricer: () => loadPricer(),
     onSkipped: (one) => skipped.push(one),
   })
   for (const nth of [0, 1, 2]) {
