@@ -104,21 +104,6 @@ test('a dry run prints the records and sends nothing', async () => {
   expect((await run(['sync', transcripts, '--dry-run', '--content'], env)).stdout).toContain('please')
 })
 
-test('sync to a server leaves out what it was sent before, and sends what has grown', async () => {
-  const key = await keyOf('remote')
-  const args = ['sync', transcripts, '--server', server.url, '--key', key]
-  expect(await runJson(args, env)).toMatchObject(FIRST)
-  expect(await runJson(args, env)).toMatchObject(AGAIN)
-  expect(await runJson([...args, '--all'], env)).toMatchObject(AGAIN)
-  expect(JSON.parse(await body(key, '/v1/sessions'))).toMatchObject({ pagination: { total: 2 } })
-  const grown = join(folder.path, 'grown', 'two.jsonl')
-  await Bun.write(grown, transcript('two', 4))
-  expect(await runJson(['sync', grown, '--server', server.url, '--key', key], env)).toMatchObject({
-    received: 1,
-    updated: 1,
-  })
-})
-
 test('sync gives a session another user only with --reassign', async () => {
   const key = await keyOf('remote')
   const targets = [

@@ -103,24 +103,6 @@ describe.skipIf(program === null)('a chart', () => {
   }, 180_000)
 })
 
-describe.skipIf(program === null)('the API explorer', () => {
-  test('is dark as the dashboard is, and leads back to it', async () => {
-    const isDark = () => page.evaluate<boolean>(`document.documentElement.classList.contains('dark-mode')`)
-    await page.resize(1440, 900, 'dark')
-    await page.open(`${shown.server.url}/docs`)
-    await page.until(`document.querySelector('.swagger-ui .info') !== null`)
-    expect(await isDark()).toBe(true)
-    await page.evaluate(`localStorage.setItem('cloud-analytics-theme', 'light')`)
-    await page.open(`${shown.server.url}/docs`)
-    expect(await isDark()).toBe(false)
-    await page.evaluate(`localStorage.clear()`)
-    await page.until(`document.querySelector('.back a') !== null`)
-    await page.click(`document.querySelector('.back a')`)
-    await page.until(`location.pathname === '/' && document.querySelector('h1') !== null`)
-    expect(page.problems.splice(0).filter((problem) => !problem.includes('401'))).toEqual([])
-  }, 180_000)
-})
-
 describe.skipIf(program === null)('a list', () => {
   beforeEach(() => page.resize(1440, 900))
 

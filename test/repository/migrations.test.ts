@@ -1,16 +1,7 @@
 import { expect, test } from 'bun:test'
-import { readdirSync } from 'node:fs'
-import { join } from 'node:path'
 import { MIGRATIONS } from '../../src/database/migrate.ts'
 
 // Databases of a release remember its migrations by their hashes and are refused when one differs.
-
-test('migrations have numbers without gaps', () => {
-  const files = readdirSync(join(import.meta.dir, '../../src/database/migrations')).sort()
-  expect(files).toEqual(
-    MIGRATIONS.map(({ number, name }) => `${String(number).padStart(4, '0')}_${name}.sql`),
-  )
-})
 
 /** The number of migrations of each release, and the hash of their texts. */
 const RELEASED = {

@@ -113,30 +113,10 @@ let orgs = 0
 export async function makeOrg(program: readonly string[], env: Environment): Promise<Org> {
   orgs += 1
   const slug = `acme-${orgs}`
-  const { id } = await command(
-    program,
-    env,
-    'org',
-    'create',
-    '--slug',
-    slug,
-    '--name',
-    slug,
-    '--plan',
-    'cloud_enterprise',
-  )
-  const { key } = await command(
-    program,
-    env,
-    'key',
-    'create',
-    '--org',
-    slug,
-    '--name',
-    'load',
-    '--scopes',
-    'read,write,webhooks',
-  )
+  const named = ['--slug', slug, '--name', slug, '--plan', 'cloud_enterprise']
+  const { id } = await command(program, env, 'org', 'create', ...named)
+  const may = ['--org', slug, '--name', 'load', '--scopes', 'read,write,webhooks']
+  const { key } = await command(program, env, 'key', 'create', ...may)
   return { orgId: id, headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' } }
 }
 

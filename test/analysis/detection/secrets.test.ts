@@ -119,13 +119,6 @@ describe('secrets', () => {
       expect(JSON.stringify(findings)).not.toContain(secret.slice(-12))
   })
 
-  test('all of very many secrets in a text are found', async () => {
-    const text = Array.from({ length: 1_500 }, (_, n) => planted(n)).join('\n')
-    const found = await findSecrets(text)
-    expect(found).toHaveLength(1_500)
-    expect(found.at(-1)).toMatchObject({ line: 1_500, end: text.length })
-  })
-
   test('a secret that crosses the end of a piece is found as a whole', async () => {
     const secret = `${PLANTED['json-web-token']}`
     const text = `${'word '.repeat(900_000).slice(0, 4 * 1024 * 1024 - secret.length + 5)}\n${secret}\n`

@@ -150,14 +150,6 @@ test('sub-agents: a transcript’s user wins, and telemetry of a deleted session
   expect((await ask(own.key, '/v1/sessions/sess_part')).status).toBe(404)
 })
 
-test('a call without an id on one side is the one with equal tokens on the other', async () => {
-  const { own } = await team()
-  const { request_id: _id, ...unnamed } = call('s', 1)
-  await sync(own.key, transcript('s', [1, 2]))
-  await send(own.key, unnamed, call('s', 2))
-  expect(await detail(own, 's')).toMatchObject({ turns: 2, tokens: { input: 2_003 } })
-})
-
 test('records without ids are told by their spans and times', async () => {
   const { own } = await team()
   const span = (spanId: string) => ({

@@ -90,15 +90,6 @@ describe('the embedded database', () => {
     expect(readFileSync(target, 'utf8')).toBe('precious\n')
   })
 
-  test('a second server is refused', async () => {
-    const config = embeddedConfig()
-    const server = await openDatabase(config, 'serve', log)
-    await expect(openDatabase(config, 'serve', log)).rejects.toThrow(
-      `in use by another running instance (pid ${process.pid})`,
-    )
-    await server.close()
-  })
-
   test('two commands at once share one server, and the one that started it waits for the other', async () => {
     const config = embeddedConfig()
     const lines: string[] = []

@@ -7,6 +7,7 @@ import { createWholeLists } from '../../../src/http/whole-list.ts'
 import { bodyOf, client, got, jsonPost, limitOf, newKey, newOrg, testApp } from '../../support/api.ts'
 import { atEnd } from '../../support/at-end.ts'
 import { silent, testsDatabase } from '../../support/postgres.ts'
+import { memberRecord, sessionRecord } from '../../support/records.ts'
 import { makeRecords } from './by-hand.ts'
 
 // `per_page=all` with `Accept: text/csv`: a whole list is its pages one after the other, of one snapshot, or is cut off.
@@ -131,19 +132,11 @@ test('it needs text/csv, no page, and a list that has CSV; it counts as one requ
 test('who sees only their own figures gets their own rows', async () => {
   const { orgId } = await newOrg(db.sql)
   const key = await newKey(db.sql, orgId, ['write', 'read'])
-  const member = (name: string) => ({
-    ...{ type: 'member', email: `${name}@example.com`, display_name: name, role: 'developer' },
-    joined_at: '2026-01-01T00:00:00Z',
-  })
-  const session = (name: string) => ({
-    ...{ type: 'session', id: `sess_${name}`, project_name: 'p1', created_at: '2026-02-01T00:00:00Z' },
-    user_email: `${name}@example.com`,
-  })
-  const sent = await client(app, key)(
-    '/v1/sync',
-    jsonPost({ records: [...['ada', 'bob'].map(member), ...['ada', 'bob'].map(session)] }),
-  )
-  expect(sent.status).toBe(200)
+  const records = ['ada', 'bob'].flatMap((name) => [
+    memberRecord(name),
+    sessionRecord(`sess_${name}`, { user_email: `${name}@example.com` }),
+  ])
+  await got(client(app, key)('/v1/sync', jsonPost({ records })))
   await db.sql`update organizations set member_visibility = 'own' where org_id = ${orgId}`
   const bound = await createKey(db.sql, orgId, { name: 'ada', scopes: ['read'], member: 'ada@example.com' })
   const asAda = client(app, bound.key)

@@ -196,13 +196,3 @@ test('a stop refuses what is not written yet', async () => {
   await expect(submit(intake, light, [session('late')])).rejects.toMatchObject({ code: 'BUSY' })
   expect(await storedOf(heavy, 'stop0')).toBe(0)
 })
-
-test('problems of many records name each, twenty at most', async () => {
-  const records = Array.from({ length: 40 }, (_, index) => (index % 2 === 0 ? session(`p${index}`) : {}))
-  const failed = await submit(intakeOf(), light, records).catch((error: unknown) => error)
-  const fields = (failed as { options: { details: { field: string }[] } }).options.details
-  expect(fields.map(({ field }) => field)).toEqual(
-    Array.from({ length: 20 }, (_, index) => `records[${2 * index + 1}].type`),
-  )
-  expect(await storedOf(light, 'p0')).toBe(0)
-})

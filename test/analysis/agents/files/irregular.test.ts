@@ -1,7 +1,7 @@
 import { Database } from 'bun:sqlite'
 import { afterAll, describe, expect, test } from 'bun:test'
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
-import { createServer, type Server } from 'node:net'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import type { Server } from 'node:net'
 import { dirname, join } from 'node:path'
 import { readCommits } from '../../../../src/analysis/agents/git/git.ts'
 import { scratchFolder } from '../../../support/at-end.ts'
@@ -151,17 +151,6 @@ describe.skipIf(process.platform === 'win32')('pipes', () => {
       'in place of a folder of git',
       { 'a.jsonl': rollout('ROOT/repo'), 'repo/.git': pipe },
       passed('repo/.git'),
-      '.',
-    ],
-    [
-      'among the files, a socket, and a device',
-      {
-        'a.jsonl': rollout('/w'),
-        'b.jsonl': pipe,
-        'c.jsonl': (path) => servers.push(createServer().listen(path)),
-        'd.jsonl': (path) => symlinkSync('/dev/zero', path),
-      },
-      passed('b.jsonl', 'c.jsonl', 'd.jsonl'),
       '.',
     ],
   ])(
