@@ -245,10 +245,10 @@ export function loadConfig(
     return fallback(env)
   }
   const values = new Map(SETTINGS.map((entry) => [entry.name, read(entry)]))
-  const valuesOf = <Of extends Record<string, Setting<SettingName, unknown>>>(table: Of) =>
+  const settingValues = <Of extends Record<string, Setting<SettingName, unknown>>>(table: Of) =>
     Object.fromEntries(Object.entries(table).map(([key, { name }]) => [key, values.get(name)])) as Values<Of>
   const { oidc, ...others } = TABLE
-  const config: Config = { ...valuesOf(others), oidc: checkedOidc(valuesOf(oidc), problems) }
+  const config: Config = { ...settingValues(others), oidc: checkedOidc(settingValues(oidc), problems) }
   const isEmbedded = (flags.DATABASE_URL ?? env.DATABASE_URL ?? '').trim() === ''
   if (isEmbedded && config.databasePool > MAX_EMBEDDED_POOL) {
     const name = flags.DATABASE_POOL === undefined ? 'DATABASE_POOL' : flagOf('DATABASE_POOL')

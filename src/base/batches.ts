@@ -1,5 +1,5 @@
 /** Runs `run`, which returns a number, for one item after the other. Returns the sum. */
-export async function sumOf<Item>(items: readonly Item[], run: (item: Item) => Promise<number>) {
+export async function sumBy<Item>(items: readonly Item[], run: (item: Item) => Promise<number>) {
   let sum = 0
   for (const item of items) sum += await run(item)
   return sum

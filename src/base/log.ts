@@ -69,10 +69,10 @@ export function createLog(
   const threshold = LOG_LEVELS.indexOf(level)
   const render = format === 'json' ? jsonLine : prettyLine
   const isWritten = (name: LogLevel) => LOG_LEVELS.indexOf(name) >= threshold
-  const lineOf = (name: LogLevel, message: string, fields: LogFields) => render(name, redact(message), fields)
+  const entry = (name: LogLevel, message: string, fields: LogFields) => render(name, redact(message), fields)
   const writerOf = (name: LogLevel) => {
     if (!isWritten(name)) return () => {}
-    return (message: string, fields: LogFields = {}) => write(lineOf(name, message, fields))
+    return (message: string, fields: LogFields = {}) => write(entry(name, message, fields))
   }
   const writtenAt = new Map<string, number>()
   const log: Log = {
@@ -81,7 +81,7 @@ export function createLog(
     all(message, list, level) {
       const lines = list.flatMap((fields) => {
         const name = level(fields)
-        return isWritten(name) ? lineOf(name, message, fields) : []
+        return isWritten(name) ? entry(name, message, fields) : []
       })
       if (lines.length > 0) write(lines.join(''))
     },

@@ -18,7 +18,7 @@ export async function checkServer(sql: Sql, target: ConnectTarget): Promise<void
         select current_setting('server_version_num')::int / 10000 as version, current_setting('server_version') as text`
       if (row !== undefined && row.version < MINIMUM_VERSION)
         throw new OperatorError(
-          `${placeOf(target)} is PostgreSQL ${row.text}: version ${MINIMUM_VERSION} or newer is needed`,
+          `${targetText(target)} is PostgreSQL ${row.text}: version ${MINIMUM_VERSION} or newer is needed`,
         )
       return
     } catch (error) {
@@ -42,7 +42,7 @@ export async function identifyDatabase(sql: Sql): Promise<string> {
 const INSTANCE_LENGTH = 16
 
 /** Address and database of the server, without secrets, for messages to the operator. */
-export function placeOf(target: ConnectTarget): string {
+export function targetText(target: ConnectTarget): string {
   if ('socketDir' in target) return `the embedded database (${target.socketDir})`
   const url = new URL(target.url)
   return `the database ${url.pathname.slice(1)} at ${url.searchParams.get('host') ?? url.host}`
@@ -51,7 +51,7 @@ export function placeOf(target: ConnectTarget): string {
 function explain(error: unknown, target: ConnectTarget): unknown {
   // the command explains a full disk better (`fullDiskError`)
   if (error instanceof OperatorError || !(error instanceof Error) || isDiskFull(error)) return error
-  const place = placeOf(target)
+  const place = targetText(target)
   const code = codeOf(error) ?? ''
   if (/unsupported startup parameter/.test(error.message))
     return new OperatorError(

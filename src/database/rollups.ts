@@ -55,11 +55,11 @@ export interface Rollup extends Omit<Declared, 'count'>, Omit<DerivedTable, 'cou
 export const rollup = ({ count, ...declared }: Declared): Rollup => ({
   ...declared,
   countRows: count,
-  columns: valuesOf(declared, declared.key),
+  columns: rollupColumns(declared, declared.key),
   query: (sql, orgId) => count(sql, declared.rows(sql, orgId)),
 })
 
-const valuesOf = ({ sums, ranges = [] }: Omit<Declared, 'count'>, key: readonly string[] = []) => [
+const rollupColumns = ({ sums, ranges = [] }: Omit<Declared, 'count'>, key: readonly string[] = []) => [
   ...key,
   ...sums,
   ...ranges.flat(),
@@ -135,7 +135,7 @@ export async function addDifference(
   const list = (columns: readonly string[], columnText: (column: string) => string, separator = ', ') =>
     tx.unsafe(columns.map(columnText).join(separator))
   const keys = list(key, (column) => column)
-  const values = list(valuesOf(changed, key), (column) => column)
+  const values = list(rollupColumns(changed, key), (column) => column)
   const insert = (rows: Fragment) => tx`
     insert into ${tx(name)} as r (org_id, ${values})
     select ${orgId}, ${rows}
@@ -181,19 +181,19 @@ export async function addDifference(
     return
   }
   const select = (counts: Fragment, sign: '' | '-') => tx`
-    select ${list(valuesOf(changed, key), (column) => `${sums.includes(column) ? sign : ''}q.${column} as ${column}`)}
+    select ${list(rollupColumns(changed, key), (column) => `${sums.includes(column) ? sign : ''}q.${column} as ${column}`)}
     from (${counts}) q`
   const differences = after ? tx`${select(after, '')} union all ${select(before, '-')}` : select(before, '-')
   const [row] = await tx<{ empty: string | null }[]>`
     with changed as (
       ${insert(tx`
         ${keys},
-        ${list(valuesOf(changed), (column) => aggregated(changed, column, 'd'))}
+        ${list(rollupColumns(changed), (column) => aggregated(changed, column, 'd'))}
       from (${differences}) d
       group by ${keys}
       -- sessions may have been replaced by others that are counted alike
       ${ranges.length > 0 ? tx`` : tx`having ${isChanged((column) => `sum(d.${column})`)}`}`)}
-      returning ${list(valuesOf(changed, key), (column) => `r.${column}`)}
+      returning ${list(rollupColumns(changed, key), (column) => `r.${column}`)}
     )
     select json_agg(c)::text as empty
     from changed c

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { Type } from '@sinclair/typebox'
-import { sumOf } from '../base/batches.ts'
+import { sumBy } from '../base/batches.ts'
 import { fieldError } from '../base/errors.ts'
 import type { ISql, Sql } from '../database/client.ts'
 import { deleteFrom, replaced } from '../database/rows.ts'
@@ -116,7 +116,7 @@ export async function deleteOldIdempotencyKeys(sql: Sql): Promise<number> {
     where k.created_at <= now() - ${KEPT}::interval
     limit ${MAX_ORGANIZATIONS}`
   const isOld = sql`and t.created_at <= now() - ${KEPT}::interval`
-  return await sumOf(organizations, ({ org_id }) =>
+  return await sumBy(organizations, ({ org_id }) =>
     deleteFrom(sql, org_id, 'webhook_idempotency_keys', isOld),
   )
 }

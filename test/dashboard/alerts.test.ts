@@ -6,7 +6,7 @@ import { lookAtRules } from '../../src/features/alerts/look.ts'
 import type { Watched } from '../../src/features/alerts/model.ts'
 import { type Ask, asker } from '../support/api.ts'
 import { silent } from '../support/postgres.ts'
-import { localApp, receiver } from '../support/webhook-api.ts'
+import { receiver, webhookApp } from '../support/webhook-api.ts'
 import { findBrowser, type Page } from './browser.ts'
 import { quoted, SETTLED, type Shown, show } from './shown.ts'
 
@@ -86,7 +86,7 @@ const sessionOf = (days: number, project_name: string, estimated_cost: number) =
 beforeAll(async () => {
   if (program === null) return
   shown = await show(program, ['read', 'write', 'webhooks', 'admin'], (db) =>
-    localApp(db, { writes: db.pool(2) }),
+    webhookApp(db, { writes: db.pool(2) }),
   )
   page = shown.page
   ask = asker(shown.app, shown.acme.key)

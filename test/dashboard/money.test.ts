@@ -8,7 +8,7 @@ import {
   formatWeekday,
   formatWeekdayName,
   inRange,
-  namesOf,
+  periodNames,
 } from '../../src/dashboard/client/format.ts'
 import { lookAtRules } from '../../src/features/alerts/look.ts'
 import { asker, newKey } from '../support/api.ts'
@@ -27,7 +27,7 @@ const today = dateOf(new Date())
 const month = monthOf(today)
 const last = addDays(addMonths(month, 1), -1)
 const before = addMonths(month, -1)
-const monthYear = (day: string) => namesOf([day, addMonths(day, 1)])[0] ?? ''
+const monthYear = (day: string) => periodNames([day, addMonths(day, 1)])[0] ?? ''
 const dollars = (amount: number) => amount.toLocaleString('en-US', { style: 'currency', currency: 'USD' })
 
 const session = (

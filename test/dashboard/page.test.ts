@@ -20,7 +20,7 @@ import {
   formatScore,
   formatShare,
   formatTimes,
-  namesOf,
+  periodNames,
   signed,
 } from '../../src/dashboard/client/format.ts'
 import { linkTo, routeOf } from '../../src/dashboard/client/links.ts'
@@ -147,10 +147,10 @@ test('shares, scores and changes have one form', () => {
 })
 
 test('months are named without a day, days and weeks with one', () => {
-  expect(namesOf(['2026-01-01', '2026-02-01'])).toEqual(['Jan 2026', 'Feb 2026'])
-  expect(namesOf(['2019-02-01', '2019-02-02'])).toEqual(['1 Feb 2019', '2 Feb 2019'])
-  expect(namesOf(['2019-02-01'])).toEqual(['1 Feb 2019'])
-  expect(namesOf(['Turn 1'])).toEqual(['Turn 1'])
+  expect(periodNames(['2026-01-01', '2026-02-01'])).toEqual(['Jan 2026', 'Feb 2026'])
+  expect(periodNames(['2019-02-01', '2019-02-02'])).toEqual(['1 Feb 2019', '2 Feb 2019'])
+  expect(periodNames(['2019-02-01'])).toEqual(['1 Feb 2019'])
+  expect(periodNames(['Turn 1'])).toEqual(['Turn 1'])
   const range = (from: string, to: string) => formatRange({ from: `2019-${from}`, to: `2019-${to}` })
   expect([
     range('11-22', '11-28'),

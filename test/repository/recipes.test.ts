@@ -6,7 +6,7 @@ import { atEnd, testsFolder } from '../support/at-end.ts'
 import { eventually } from '../support/cli.ts'
 import { testsDatabase } from '../support/postgres.ts'
 import { given } from '../support/records.ts'
-import { hooked, localApp } from '../support/webhook-api.ts'
+import { hooked, webhookApp } from '../support/webhook-api.ts'
 
 // Runs the code of docs/recipes.md, as it stands there. Languages that are not installed are skipped.
 
@@ -30,7 +30,7 @@ const blockOf = (section: string, language: string): string => {
 const folder = testsFolder()
 
 const database = await testsDatabase()
-const app = localApp(database)
+const app = webhookApp(database)
 const owner = await hooked(database)
 const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: (request) => app.handle(request) })
 atEnd(() => server.stop(true))

@@ -15,7 +15,7 @@ export const LOCAL: Partial<Config> = {
 }
 
 /** An app that may deliver webhooks to this machine. */
-export const localApp = (db: TestDatabase, over: Parameters<typeof testApp>[1] = {}): App =>
+export const webhookApp = (db: TestDatabase, over: Parameters<typeof testApp>[1] = {}): App =>
   testApp(db.sql, { ...over, config: { ...LOCAL, ...over.config } })
 
 /** An organization whose key has the scope `webhooks`. */

@@ -5,7 +5,7 @@ import { CHANNEL } from '../../src/webhooks/outbox/events.ts'
 import { signatureOf } from '../../src/webhooks/signing/signature.ts'
 import { type Ask, asker, type Org } from '../support/api.ts'
 import { testsDatabase } from '../support/postgres.ts'
-import { addHook, auditOf, hooked, localApp, receiver } from '../support/webhook-api.ts'
+import { addHook, auditOf, hooked, receiver, webhookApp } from '../support/webhook-api.ts'
 import {
   addDeliveries,
   earlier,
@@ -17,7 +17,7 @@ import {
 } from '../support/webhook-rows.ts'
 
 const db = await testsDatabase()
-const app = localApp(db)
+const app = webhookApp(db)
 
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 

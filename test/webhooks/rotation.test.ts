@@ -7,7 +7,7 @@ import { createSender } from '../../src/webhooks/http/sender.ts'
 import { claim } from '../../src/webhooks/outbox/claim.ts'
 import { asker, testSecrets } from '../support/api.ts'
 import { testsDatabase } from '../support/postgres.ts'
-import { addHook, hooked, localApp, receiver } from '../support/webhook-api.ts'
+import { addHook, hooked, receiver, webhookApp } from '../support/webhook-api.ts'
 import { addDeliveries, result as failure, LIMITS, settleAll } from '../support/webhook-rows.ts'
 
 // A rotation of the signing secret as receivers see it: before it, within its grace, after it, and finished. Each receiver
@@ -42,7 +42,7 @@ let id: string
 let first: string
 
 const owner = await hooked(db)
-const ask = asker(localApp(db), owner.key)
+const ask = asker(webhookApp(db), owner.key)
 beforeEach(async () => {
   own = receiver()
   ;({ id, secret: first } = await addHook(ask, own.url))

@@ -9,7 +9,7 @@ import { loadSecretKey } from '../../src/webhooks/signing/secret-key.ts'
 import { checkSecretKey } from '../../src/webhooks/signing/secret-key-queries.ts'
 import { asker, testSecrets } from '../support/api.ts'
 import { testDatabase, testsDatabase } from '../support/postgres.ts'
-import { addHook, hooked, localApp, receiver } from '../support/webhook-api.ts'
+import { addHook, hooked, receiver, webhookApp } from '../support/webhook-api.ts'
 
 const db = await testsDatabase()
 
@@ -127,7 +127,7 @@ describe('the database knows its key', () => {
     await checkSecretKey(empty.sql, digests[1])
     await checkSecretKey(empty.sql, digests[1])
     const box = createSecretBox(key(2))
-    const ask = asker(localApp(empty, { secrets: box }), (await hooked(empty)).key)
+    const ask = asker(webhookApp(empty, { secrets: box }), (await hooked(empty)).key)
     const { id } = await addHook(ask)
     await checkSecretKey(empty.sql, digests[1])
     const refused = checkSecretKey(empty.sql, digests[0])
@@ -141,7 +141,7 @@ describe('the database knows its key', () => {
     await using empty = await testDatabase()
     const { key: apiKey } = await hooked(empty)
     const [one, two] = [1, 2].map((byte) =>
-      asker(localApp(empty, { secrets: createSecretBox(key(byte)) }), apiKey),
+      asker(webhookApp(empty, { secrets: createSecretBox(key(byte)) }), apiKey),
     )
     if (one === undefined || two === undefined) throw new Error('there are two')
     const { id } = await addHook(one)
@@ -189,7 +189,7 @@ describe('a secret', () => {
   test('is shown where it is made, and then nowhere: no table, no log, no answer, no request', async () => {
     const lines: string[] = []
     const log = createLog('debug', 'json', (line) => lines.push(line))
-    const app = localApp(db, { log })
+    const app = webhookApp(db, { log })
     const owner = await hooked(db)
     const answers: string[] = []
     const secrets: string[] = []
@@ -238,7 +238,7 @@ describe('a secret', () => {
 
   test('put into another row is not used: nothing is sent', async () => {
     const owner = await hooked(db)
-    const ask = asker(localApp(db), owner.key)
+    const ask = asker(webhookApp(db), owner.key)
     await using hook = receiver()
     const [one, two] = [await addHook(ask, hook.url), await addHook(ask, hook.url)]
     await db.sql`
@@ -259,7 +259,7 @@ describe('a secret', () => {
 
   test('opens only by the endpoint and the organization together', async () => {
     const owner = await hooked(db)
-    const { id, secret } = await addHook(asker(localApp(db), owner.key))
+    const { id, secret } = await addHook(asker(webhookApp(db), owner.key))
     const [row] = await db.sql<{ secret: Uint8Array }[]>`
       select e.secret from webhook_endpoints e where e.org_id = ${owner.orgId} and e.id = ${id}`
     const sealed = row?.secret ?? new Uint8Array()

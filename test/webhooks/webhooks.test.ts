@@ -7,7 +7,7 @@ import { cancelOfDeletedEndpoints } from '../../src/webhooks/outbox/end.ts'
 import { CHANNEL } from '../../src/webhooks/outbox/events.ts'
 import { type Ask, asker, newOrg, PLENTY, testApp } from '../support/api.ts'
 import { testsDatabase } from '../support/postgres.ts'
-import { addHook, auditOf, hooked, localApp } from '../support/webhook-api.ts'
+import { addHook, auditOf, hooked, webhookApp } from '../support/webhook-api.ts'
 import { addDeliveries, expectCounts } from '../support/webhook-rows.ts'
 
 const db = await testsDatabase()
@@ -545,7 +545,7 @@ test('a missing scope and a plan without webhooks are named', async () => {
 
 test('every change is in the audit log, with who made it and what', async () => {
   const owner = await hooked(db)
-  const ask = asker(localApp(db), owner.key)
+  const ask = asker(webhookApp(db), owner.key)
   const { id } = await addHook(ask, URL_OK)
   await ask('PATCH', `/v1/webhooks/${id}`, { enabled: false })
   await ask('POST', `/v1/webhooks/${id}/rotate-secret`)

@@ -1,7 +1,7 @@
 // Inserts into the audit log and deletes from it. Code that changes the organization's data calls `recordEntries` in the
 // same transaction. Every function here needs the organization's lock.
 
-import { inBatches, sumOf } from '../../base/batches.ts'
+import { inBatches, sumBy } from '../../base/batches.ts'
 import { microsOf, TIME_PATTERN_US, timestampOf } from '../../base/dates.ts'
 import { ApiError } from '../../base/errors.ts'
 import { idsOf, newId } from '../../base/ids.ts'
@@ -197,7 +197,7 @@ export async function deleteOldAuditEntries(sql: Sql, before: Date): Promise<num
         and l.created_at < ${before}
     )
     limit ${MAX_ORGANIZATIONS}`
-  return await sumOf(organizations, ({ org_id }) =>
+  return await sumBy(organizations, ({ org_id }) =>
     inBatches(AUDIT_BATCH, () =>
       inOrganization(sql, org_id, (tx) => deleteOldest(tx, org_id, before, AUDIT_BATCH)),
     ),

@@ -2,7 +2,7 @@
 
 import { basename } from 'node:path'
 import type { LimitRecord } from '../records/plan.ts'
-import { agentOf, FORMATS } from './format-list.ts'
+import { FORMATS, formatAgent } from './format-list.ts'
 import { isObject } from './transcript/json.ts'
 import { jsonAt } from './transcript/json-lines.ts'
 import { limitRecords } from './transcript/limits.ts'
@@ -15,7 +15,7 @@ function accountAt(path: string) {
   const format = formatOf(path)
   const document = format && jsonAt(path)
   return format?.account && isObject(document)
-    ? { agent: agentOf(format), account: format.account, document }
+    ? { agent: formatAgent(format), account: format.account, document }
     : undefined
 }
 

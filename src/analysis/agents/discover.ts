@@ -6,7 +6,7 @@ import { extname, join, resolve } from 'node:path'
 import { codeOf, messageOf, OperatorError } from '../../base/errors.ts'
 import { compareText } from '../../base/text.ts'
 import { type DetectedFormat, detectFormat, HEAD_BYTES, isCompanion, NO_HEAD } from './file-format.ts'
-import { agentOf, FORMATS, formatNamed } from './format-list.ts'
+import { FORMATS, formatAgent, formatNamed } from './format-list.ts'
 import type { Format, HeadFacts } from './formats/format.ts'
 import { isPrivate, NOT_REGULAR } from './git/regular-file.ts'
 import { type KnownFile, type Look, lookAt, lookAtFolder, statsOf } from './known-files.ts'
@@ -169,7 +169,7 @@ async function groupBySession(sources: readonly Source[]): Promise<Source[][]> {
   const groups = new Set<Source[]>()
   for (const source of sources) {
     // a run's log and a transcript of the same agent may contain the same session
-    const agent = agentOf(source.format)
+    const agent = formatAgent(source.format)
     const { before, change } = source.look ?? {}
     source.ids = before !== undefined && change === 'same' ? before.ids : [...(await sessionIds(source))]
     let group: Source[] = []

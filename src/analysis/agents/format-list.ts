@@ -38,7 +38,7 @@ export const FORMATS: readonly Format[] = [
   CLINE,
 ]
 
-export const agentOf = ({ name, agent = name }: Format): string => agent
+export const formatAgent = ({ name, agent = name }: Format): string => agent
 
 /** The format of a name, which an earlier run may have noted of a file. */
 export function formatNamed(name: string): Format {

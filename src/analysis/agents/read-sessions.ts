@@ -14,7 +14,7 @@ import type { SessionRecord } from '../records/session.ts'
 import type { Pricer } from '../scoring/prices.ts'
 import { type MadeCommit, type WrittenEdit, writtenBy } from './attribution/written-edits.ts'
 import { discover, type FileMemory, type Source } from './discover.ts'
-import { agentOf } from './format-list.ts'
+import { formatAgent } from './format-list.ts'
 import { createRepositoryFinder, type FindRepository } from './git/project-name.ts'
 import { useDatabase } from './transcript/database.ts'
 import { settleTotals } from './transcript/earlier-totals.ts'
@@ -105,7 +105,7 @@ export async function* readSessions(
     const group = newFileGroup({ owners, scan, sources, isShared, onSkipped })
     const files: { source: Source; file: SourceFile }[] = []
     for (const source of sources) {
-      const file = new SourceFile(source.path, agentOf(source.format), group, (count) => {
+      const file = new SourceFile(source.path, formatAgent(source.format), group, (count) => {
         read += count
         options.onProgress?.(Math.min(read, total), total, source.path)
       })

@@ -123,7 +123,7 @@ function cleanRecord<Record extends SyncRecord>(record: Record, scan: Scan | und
     return isName || labels.size <= MAX_REPLACED ? withoutSecrets(own, labels) : own
   })
   const { findings, omitted } = selection.selected()
-  const stored = findings.map((secret) => secretFinding(secret, placeOf(copy, paths[secret.nth] ?? [])))
+  const stored = findings.map((secret) => secretFinding(secret, secretPlace(copy, paths[secret.nth] ?? [])))
   return { record: copy, findings: withOmittedCount(stored, omitted) }
 }
 
@@ -202,7 +202,7 @@ const FIELD_NAMES: Readonly<Record<string, string>> = {
   security_metadata: 'a finding',
 }
 
-function placeOf(record: SyncRecord, path: Path): SecretPlace {
+function secretPlace(record: SyncRecord, path: Path): SecretPlace {
   const [field, index] = path
   const elsewhere = {
     where: FIELD_NAMES[String(field)] ?? `the field ${String(field)}`,

@@ -1,6 +1,6 @@
 import { differenceOf, MEASURES, type MeasureName } from './measures.ts'
 import { studentQuantile } from './student.ts'
-import { hasWorkIn, QUANTITY, SUM, type Sums, sumOf, type Unit, valueAt } from './sums.ts'
+import { cellSum, hasWorkIn, QUANTITY, SUM, type Sums, type Unit, valueAt } from './sums.ts'
 
 // The effect of a change, by those who changed and those who had not (docs/effects.md). All sums are made in the order of
 // weeks, then of units and projects by id: the same work gives the same bytes.
@@ -48,8 +48,8 @@ export function differenceAt(
   const cells: (Compared & { d: number })[] = []
   for (const cell of unit.cells) {
     const sums = {
-      before: sumOf(cell, week - BEFORE, week - 1, length),
-      after: sumOf(cell, week + 1, week + after, length),
+      before: cellSum(cell, week - BEFORE, week - 1, length),
+      after: cellSum(cell, week + 1, week + after, length),
     }
     const isUsed = Object.values(sums).every(
       (side) => valueAt(side, SUM.prompts) >= MIN_PROMPTS && valueAt(side, SUM.cost) > 0,
@@ -124,7 +124,7 @@ export function intraClassCorrelation(groups: readonly (readonly number[])[]): n
 function mainProject(unit: Unit, week: number): string {
   let [main, most] = ['', -1]
   for (const cell of unit.cells) {
-    const prompts = valueAt(sumOf(cell, week - BEFORE, week - 1, QUANTITY), SUM.prompts)
+    const prompts = valueAt(cellSum(cell, week - BEFORE, week - 1, QUANTITY), SUM.prompts)
     if (prompts > most) [main, most] = [cell.project, prompts]
   }
   return main

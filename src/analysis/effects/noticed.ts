@@ -48,7 +48,7 @@ export function compareVersions(a: string, b: string): number {
 }
 
 /** The agent and the version of a value such as `claude-code 2.1.330`. */
-const agentOf = (value: string) => value.slice(0, value.lastIndexOf(' '))
+const agentIn = (value: string) => value.slice(0, value.lastIndexOf(' '))
 const versionOf = (value: string) => value.slice(value.lastIndexOf(' ') + 1)
 
 /** The change, if a unit made it after its start; `weeks`: of who had the value in two weeks or more, the first. */
@@ -90,7 +90,7 @@ export function noticeUsed(used: readonly Used[], starts: ReadonlyMap<string, nu
   const isVersion = ([row]: readonly Used[]) => row?.trait === 'version'
   for (const rows of values) if (!isVersion(rows)) take(rows, new Map())
   const usedValue = ([row]: readonly Used[]) => row?.value ?? ''
-  for (const versions of Map.groupBy(values.filter(isVersion), (rows) => agentOf(usedValue(rows))).values()) {
+  for (const versions of Map.groupBy(values.filter(isVersion), (rows) => agentIn(usedValue(rows))).values()) {
     // who has a later version has changed, too: the newest comes first
     versions.sort((a, b) => compareVersions(versionOf(usedValue(b)), versionOf(usedValue(a))))
     const spans: Spans = new Map()

@@ -4,7 +4,7 @@ import { differenceOf, effectOf, MEASURES, type MeasureName } from './measures.t
 import { type Money, moneyOf } from './money.ts'
 import { FROM_START } from './noticed.ts'
 import { comparePast } from './past.ts'
-import { ALL_SUMS, hasWorkIn, round6, SUM, sumOf, type Unit, valueAt } from './sums.ts'
+import { ALL_SUMS, cellSum, hasWorkIn, round6, SUM, type Unit, valueAt } from './sums.ts'
 
 // Measures a change: its effect on cost and quality, how sure that is, and the verdict.
 
@@ -128,7 +128,7 @@ export function measureChange(question: Question): Figures {
 /** Whether a unit has worked long enough, and enough, before a week to be compared. */
 const isSteady = (unit: Unit, week: number): boolean =>
   hasWorkIn(unit, week - BEFORE, week - BEFORE / 2 - 1) &&
-  unit.cells.some((cell) => valueAt(sumOf(cell, week - BEFORE, week - 1, ALL_SUMS), SUM.prompts) >= 10)
+  unit.cells.some((cell) => valueAt(cellSum(cell, week - BEFORE, week - 1, ALL_SUMS), SUM.prompts) >= 10)
 
 type Shown = ReturnType<typeof shown>
 
@@ -145,7 +145,7 @@ function comparedMoney({ units, measure, after }: Question, closed: readonly num
   let all = 0
   for (const { adopted, cells } of units) {
     if (adopted === null || !closed.includes(adopted)) continue
-    for (const cell of cells) all += costOf(sumOf(cell, adopted + 1, adopted + after, SUM.cost + 1))
+    for (const cell of cells) all += costOf(cellSum(cell, adopted + 1, adopted + after, SUM.cost + 1))
   }
   return {
     compared_share: round6(compared / all),
@@ -180,7 +180,7 @@ function comparedShare(units: readonly Unit[], week: number, measure: MeasureNam
   for (const unit of units) {
     for (const cell of differenceAt(unit, week, { measure, after })?.cells ?? [])
       compared += costOf(cell.after)
-    for (const cell of unit.cells) all += costOf(sumOf(cell, week + 1, week + after, ALL_SUMS))
+    for (const cell of unit.cells) all += costOf(cellSum(cell, week + 1, week + after, ALL_SUMS))
   }
   return round6(compared / all)
 }

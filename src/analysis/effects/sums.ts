@@ -31,7 +31,7 @@ export function addTo(sum: Sums, sums: Sums): void {
   for (let at = 0; at < sum.length; at++) sum[at] = (sum[at] ?? 0) + (sums[at] ?? 0)
 }
 
-export function sumOf(cell: Cell, from: number, to: number, length: number): Sums {
+export function cellSum(cell: Cell, from: number, to: number, length: number): Sums {
   const sum = new Float64Array(length)
   for (let week = from; week <= to; week++) {
     const sums = cell.weeks.get(week)
@@ -45,6 +45,6 @@ export const valueAt = (sums: Sums, at: number): number => sums[at] ?? 0
 const hasWork = (sums: Sums): boolean => valueAt(sums, SUM.prompts) > 0 || valueAt(sums, SUM.calls) > 0
 
 export const hasWorkIn = ({ cells }: Unit, from: number, to: number): boolean =>
-  cells.some((cell) => hasWork(sumOf(cell, from, to, QUANTITY)))
+  cells.some((cell) => hasWork(cellSum(cell, from, to, QUANTITY)))
 
 export const round6 = (value: number): number => Math.round(value * 1e6) / 1e6 + 0

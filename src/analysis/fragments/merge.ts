@@ -21,7 +21,7 @@ const MAX_TITLE = 10_000
 /** All that either has; of an item that both have, what is known of it in either. */
 export function mergeFragments(a: SessionFragments, b: SessionFragments): SessionFragments {
   return {
-    agent: agentOf(a, b),
+    agent: mergedAgent(a, b),
     isFork: a.isFork || b.isFork,
     times: mergeTimes(a.times, b.times),
     fileTimes: earlier(a.fileTimes, b.fileTimes),
@@ -42,7 +42,7 @@ export function mergeFragments(a: SessionFragments, b: SessionFragments): Sessio
 }
 
 /** The agent that a transcript is of; what telemetry names its sender may be anything. */
-function agentOf(a: SessionFragments, b: SessionFragments): string {
+function mergedAgent(a: SessionFragments, b: SessionFragments): string {
   const [isToldOnly, isOtherToldOnly] = [originOf(a) === 'telemetry', originOf(b) === 'telemetry']
   if (isToldOnly !== isOtherToldOnly) return isToldOnly ? b.agent : a.agent
   return least(a.agent, b.agent)

@@ -3,7 +3,7 @@
 import { compareText } from '../../base/text.ts'
 import { fragmentId, noParts, type SessionFragments, type TurnFragment } from '../records/fragments.ts'
 import type { Origin } from '../records/session.ts'
-import { statedTotals, sumOf, sumTotals, unattributedTotals } from './totals.ts'
+import { countSum, statedTotals, sumTotals, unattributedTotals } from './totals.ts'
 
 /** Files of a session always have a time, by their lines or of their own. */
 export function originOf({ times, fileTimes, telemetry }: SessionFragments): Origin {
@@ -172,4 +172,4 @@ export function telemetryOf(parts: SessionFragments): SessionFragments | undefin
 }
 
 const sumOfAll = (items: readonly Pick<TurnFragment, 'tokens'>[]): number =>
-  items.reduce((sum, { tokens }) => sum + (tokens === null ? 0 : sumOf(tokens)), 0)
+  items.reduce((sum, { tokens }) => sum + (tokens === null ? 0 : countSum(tokens)), 0)

@@ -13,10 +13,10 @@ export const SAME_AMOUNT = 500_000n
 
 const add = (a: Counts, b: Counts): Counts => a.map((count, index) => count + (b[index] ?? 0)) as Counts
 /** Sums all kinds: the part of the cache that is kept for an hour is in another one. */
-export const sumOf = ([input, output, cacheRead, cacheCreation]: Counts): number =>
+export const countSum = ([input, output, cacheRead, cacheCreation]: Counts): number =>
   input + output + cacheRead + cacheCreation
 const costOf = (totals: Totals): bigint => totals.reduce((sum, { cost }) => sum + BigInt(cost ?? 0), 0n)
-const tokenSum = (totals: Totals): number => totals.reduce((sum, { tokens }) => sum + sumOf(tokens), 0)
+const tokenSum = (totals: Totals): number => totals.reduce((sum, { tokens }) => sum + countSum(tokens), 0)
 
 /** The totals with more tokens, then of the higher cost; null when both are. */
 export function largerTotals(a: Totals | null, b: Totals | null): Totals | null {
@@ -77,9 +77,9 @@ export function matchTotals(stated: Totals, counted: Totals): MatchedTotal[] {
     }
   }
   const open = matched.filter(({ calls, total }) => calls.length === 0 && total.model !== null)
-  open.sort((a, b) => sumOf(a.total.tokens) - sumOf(b.total.tokens))
+  open.sort((a, b) => countSum(a.total.tokens) - countSum(b.total.tokens))
   const rest = counted.filter(({ model }) => model === null || !byName.has(plainNameOf(model)))
-  for (const call of rest.toSorted((a, b) => sumOf(b.tokens) - sumOf(a.tokens))) {
+  for (const call of rest.toSorted((a, b) => countSum(b.tokens) - countSum(a.tokens))) {
     const hasRoom = ({ total, calls }: MatchedTotal) =>
       KINDS.every((kind) => tokensOfKind([...calls, call], kind) <= (total.tokens[kind] ?? 0))
     const match = open.find(hasRoom) ?? open.at(-1)
@@ -97,7 +97,7 @@ export const tokensOfKind = (totals: readonly ModelTotal[], kind: number): numbe
 /** The tokens of a stated total beyond its calls; none where these have as many. */
 export function restOf({ total: { tokens }, calls }: MatchedTotal): Counts {
   const counted = calls.reduce((sum, each) => add(sum, each.tokens), NO_TOKENS)
-  if (sumOf(tokens) <= sumOf(counted)) return NO_TOKENS
+  if (countSum(tokens) <= countSum(counted)) return NO_TOKENS
   return tokens.map((count, index) => Math.max(0, count - (counted[index] ?? 0))) as Counts
 }
 

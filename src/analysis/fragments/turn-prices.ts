@@ -3,7 +3,7 @@
 import type { ModelTotal, SessionFragments, TurnFragment } from '../records/fragments.ts'
 import { allTokens, type Tokens } from '../records/session.ts'
 import { type Pricer, tieredName, WEB_SEARCH_COST } from '../scoring/prices.ts'
-import { matchTotals, restOf, SAME_AMOUNT, statedTotals, sumOf, sumTotals } from './totals.ts'
+import { countSum, matchTotals, restOf, SAME_AMOUNT, statedTotals, sumTotals } from './totals.ts'
 
 /** Later turns are summed by model into closing turns, up to the schema's limit of 50,000. */
 export const MAX_TURNS = 49_900
@@ -76,7 +76,7 @@ export function priceTurns(
   const unpriced = new Map<string, number>()
   const noteUnpriced = ({ model, tier }: Priced, tokens: Counts) => {
     const name = tieredName(model ?? 'unknown', tier)
-    unpriced.set(name, (unpriced.get(name) ?? 0) + sumOf(tokens))
+    unpriced.set(name, (unpriced.get(name) ?? 0) + countSum(tokens))
   }
   const stated = statedTotals(parts.runs, parts.isFork ? null : parts.whole)
   const rest: SummedTurn[] = []
@@ -89,11 +89,11 @@ export function priceTurns(
       total.cost !== null && ofModels.length > 0 && ofModels.every((call) => call.cost === null)
     if (isDivided) {
       divide(BigInt(total.cost ?? 0), ofModels)
-      if (sumOf(total.tokens) >= ofModels.reduce((sum, { tokens }) => sum + sumOf(tokens), 0))
+      if (countSum(total.tokens) >= ofModels.reduce((sum, { tokens }) => sum + countSum(tokens), 0))
         for (const call of ofModels) unpricedCalls.delete(call)
     }
     const tokens = restOf(match)
-    const isEmpty = sumOf(tokens) === 0
+    const isEmpty = countSum(tokens) === 0
     // the calls' name of the model, so that it has one in its session
     const model = total.model === null ? mainModel : (ofModels[0]?.model ?? total.model)
     const tiers = new Set(ofModels.map(({ turn }) => turn.tier))

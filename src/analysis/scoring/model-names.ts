@@ -39,7 +39,7 @@ const GENERATION = /^claude-[a-z]+-(\d+)(?:-(\d{1,2}))?$/
 const MAX_NAME = 200
 
 /** The names to look up, from the most exact to the plainest. */
-export function namesOf(model: string): string[] {
+export function lookUpNames(model: string): string[] {
   const names = [model.slice(0, MAX_NAME).toLowerCase()]
   for (const [pattern, replacement] of PATTERNS) {
     const name = names.at(-1) ?? ''
@@ -50,7 +50,7 @@ export function namesOf(model: string): string[] {
 }
 
 /** The plainest name, by which two names of one model are the same. */
-export const plainNameOf = (model: string): string => namesOf(model).at(-1) ?? model
+export const plainNameOf = (model: string): string => lookUpNames(model).at(-1) ?? model
 
 /** Percent of the list price: from Claude 4.5 on Bedrock charges 10 % more in a region, 20 % in those of the US government. */
 export function percentOf(names: readonly string[]): bigint {

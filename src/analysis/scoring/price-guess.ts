@@ -22,7 +22,7 @@ const VERSION = /\d+(?:[.-]\d{1,2}(?!\d))?/
 /** Dated names are of a model that has a name without one. */
 const DATED = /\d{4}/
 
-function placeOf(name: string): Place | undefined {
+function versionOf(name: string): Place | undefined {
   const [text] = VERSION.exec(name) ?? []
   if (text === undefined || DATED.test(name)) return undefined
   return { family: name.replace(text, '#'), version: Number(text.replace('-', '.')) }
@@ -32,19 +32,19 @@ function placeOf(name: string): Place | undefined {
 export async function loadGuesses(): Promise<(model: string, at: string) => PriceGuess | undefined> {
   const { lookUp, names } = createLookUp(await import('@pydantic/genai-prices'))
   const places = names.flatMap((name) => {
-    const place = placeOf(name)
+    const place = versionOf(name)
     return place === undefined ? [] : [{ name, ...place }]
   })
   return (model, at) => {
     if (lookUp(model, at) !== undefined) return undefined
     // a tier without a price has the model's own as its guess
     const untiered = model.replace(/ \([^)]*\)$/, '')
-    const place = placeOf(plainNameOf(untiered))
+    const place = versionOf(plainNameOf(untiered))
     const isKnown = lookUp(untiered, at) !== undefined
     const nearest = isKnown ? untiered : place && nearestOf(place, places)
     return {
       nearest: nearest ?? null,
-      line: lineOf(model, nearest === undefined ? undefined : lookUp(nearest, at)?.row),
+      line: modelLine(model, nearest === undefined ? undefined : lookUp(nearest, at)?.row),
     }
   }
 }
@@ -65,7 +65,7 @@ function nearestOf({ family, version }: Place, places: readonly (Place & { name:
 const baseOf = (price: Price): number =>
   Math.round((typeof price === 'object' ? price.base : (price ?? 0)) * 1e6) / 1e6
 
-function lineOf(model: string, row: PriceRow | undefined): string {
+function modelLine(model: string, row: PriceRow | undefined): string {
   const prices = row && [row.input, row.output, row.cacheRead, row.cacheWrite].map(baseOf)
   const names = prices === undefined ? ['input', 'output'] : ['input', 'output', 'cache_read', 'cache_write']
   return `${JSON.stringify(model)}: { ${names.map((name, index) => `"${name}": ${prices?.[index] ?? '…'}`).join(', ')} }`

@@ -1,5 +1,5 @@
 import type { MatchLogic, ModelInfo, Provider } from '@pydantic/genai-prices'
-import { namesOf, percentOf } from './model-names.ts'
+import { lookUpNames, percentOf } from './model-names.ts'
 import { FACT_NAMES, factsOf, isPeak, type PriceFact } from './price-facts.ts'
 
 // The prices of a model at a time, by exact name: our own (price-facts.ts), else those of @pydantic/genai-prices.
@@ -62,7 +62,7 @@ export function createLookUp(library: Library): {
   const factRow = (fact: PriceFact, at: string) =>
     'sameAs' in fact ? find(fact.sameAs, at) : { row: tieredRow(fact, at), isFixed: fact.peak === undefined }
   const lookUp: LookUp = (model, at) => {
-    const names = namesOf(model)
+    const names = lookUpNames(model)
     const time = new Date(at).toISOString()
     for (const name of names) {
       const row = find(name, time)
@@ -77,7 +77,7 @@ export function createLookUp(library: Library): {
     ]),
     ...datesIn(models.get(name)),
   ]
-  const changesOf = (model: string) => [...new Set(namesOf(model).flatMap(beginningsOf))].sort()
+  const changesOf = (model: string) => [...new Set(lookUpNames(model).flatMap(beginningsOf))].sort()
   return { lookUp, names: [...new Set([...FACT_NAMES, ...models.keys()])], changesOf }
 }
 
@@ -94,7 +94,7 @@ function knownModels({ findProvider }: Library): Map<string, KnownModel> {
     for (const model of provider?.models ?? []) {
       if (provider === undefined || !hasTokenPrices(model)) continue
       const isVendor = VENDORS.includes(providerId)
-      if (!isVendor && namesOf(model.id).some((name) => models.has(name))) continue
+      if (!isVendor && lookUpNames(model.id).some((name) => models.has(name))) continue
       for (const name of [model.id, ...(isVendor ? exactNames(model.match) : [])]) {
         const key = name.toLowerCase()
         if (!models.has(key)) models.set(key, { provider, model })

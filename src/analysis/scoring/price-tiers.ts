@@ -1,4 +1,4 @@
-import { isAtLeast, namesOf } from './model-names.ts'
+import { isAtLeast, lookUpNames } from './model-names.ts'
 import type { Source } from './price-facts.ts'
 
 // A call may cost more or less than the list price: for faster or slower service, and by the place where the model runs. Agents name
@@ -67,11 +67,11 @@ export function tierOf(...stated: readonly unknown[]): string | null {
 
 /** The part of the list price that a call of the model costs in its tiers; undefined where a tier has no known price. */
 export function shareOf(model: string, tiers: string): Share | undefined {
-  const names = namesOf(model)
+  const names = lookUpNames(model)
   const plainest = names.at(-1) ?? model
   let [over, under]: Share = [1n, 1n]
   for (const tier of tiers.split(' ')) {
-    const share = tier === 'us' ? usShareOf(plainest) : rowOf(names, tier)?.share
+    const share = tier === 'us' ? usShareOf(plainest) : tierRow(names, tier)?.share
     if (share === undefined) return undefined
     over *= share[0]
     under *= share[1]
@@ -83,7 +83,7 @@ export function shareOf(model: string, tiers: string): Share | undefined {
 const usShareOf = (name: string): Share | undefined =>
   name.startsWith('claude-') ? [isAtLeast(name, 4, 6) ? 11n : 10n, 10n] : undefined
 
-function rowOf(names: readonly string[], tier: string): TierFact | undefined {
+function tierRow(names: readonly string[], tier: string): TierFact | undefined {
   // OpenAI's name for it since July 2026, and that of Codex
   const tiers = tier === 'fast' ? ['fast', 'priority'] : [tier]
   return FACTS.find(

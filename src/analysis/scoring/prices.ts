@@ -55,7 +55,7 @@ export async function loadPricer(overrides: PriceOverrides = {}): Promise<Pricer
     byModel.set(key, row)
     return row
   }
-  const rowOf = (model: string, at: string, tier: string | null): PriceRow<bigint> | null => {
+  const priceRow = (model: string, at: string, tier: string | null): PriceRow<bigint> | null => {
     const tiered = tieredName(model, tier)
     // no minute begins with a blank
     const always = ` ${tiered}`
@@ -78,7 +78,7 @@ export async function loadPricer(overrides: PriceOverrides = {}): Promise<Pricer
   }
   const divided: Pricer['divided'] = ({ model, tokens, at, tier = null, aggregated = false }) => {
     const [, untiered, its] = tier === null ? (TIERED.exec(model) ?? []) : []
-    const row = rowOf(untiered ?? model, at, its ?? tier)
+    const row = priceRow(untiered ?? model, at, its ?? tier)
     return row === null ? undefined : dividedCost(row, tokens, aggregated)
   }
   return { divided, cost: (usage) => divided(usage)?.costs.reduce((sum, cost) => sum + cost, 0n) }

@@ -60,7 +60,7 @@ export function usage(attributes: Attributes, convention: Convention, notes: Cal
   const request = firstText(attributes, convention.id)
   const tier = tierOf(...[NAMES.speed, NAMES.tier, NAMES.place].map((names) => firstText(attributes, names)))
   // without an id, the call is told by its place and its counts
-  const key = request ?? `${placeOf(attributes)} ${model} ${whole} ${output} ${cacheRead}`
+  const key = request ?? `${spanOrTime(attributes)} ${model} ${whole} ${output} ${cacheRead}`
   const lacks = [input, output, cacheRead, cacheCreation].flatMap((count, kind) =>
     count === undefined ? [kind] : [],
   )
@@ -100,15 +100,15 @@ export function tool(attributes: Attributes, isError: boolean): Fact {
   const stated = success === 'true' ? true : success === 'false' ? false : null
   // a log without a result says nothing of it; a span that did not fail succeeded
   const ok = isError ? false : (stated ?? (attributes.has('span.id') ? true : null))
-  return { call: { ...newCall(id ?? `${placeOf(attributes)} ${name}`), name, ok } }
+  return { call: { ...newCall(id ?? `${spanOrTime(attributes)} ${name}`), name, ok } }
 }
 
 export const prompt = (attributes: Attributes): Fact => ({
-  turn: newTurn(`prompt ${firstText(attributes, NAMES.prompt) ?? placeOf(attributes)}`, 'user'),
+  turn: newTurn(`prompt ${firstText(attributes, NAMES.prompt) ?? spanOrTime(attributes)}`, 'user'),
 })
 
 /** A span's id, else the time of an event: the decoders give each record one of both. */
-const placeOf = (attributes: Attributes): string => firstText(attributes, ['span.id', ...NAMES.time]) ?? ''
+const spanOrTime = (attributes: Attributes): string => firstText(attributes, ['span.id', ...NAMES.time]) ?? ''
 
 /** The first of these attributes that is a text with characters. */
 export function firstText(attributes: Attributes, names: readonly string[]): string | null {

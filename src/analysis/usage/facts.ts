@@ -13,7 +13,7 @@ import {
   type UsageFact,
   vendorOf,
 } from './model.ts'
-import { addTurns, dividedParts, isNoted, markFirsts, partOf, tierFacetOf, valuesOf } from './parts.ts'
+import { addTurns, dividedParts, facetPart, facetValues, isNoted, markFirsts, tierFacetOf } from './parts.ts'
 
 type Days = Pick<FactKey, 'day' | 'utc_day'>
 type DayTurns = Days & { turns: number; byValues: Map<string, { values: string[]; turns: number }> }
@@ -50,9 +50,9 @@ export function usageFacts(
   const daysOf = (instant: string) => ({ day: dayOf(instant), utc_day: instant.slice(0, 10) })
   const first = daysOf(created_at)
   const { source } = detail
-  const usualValues = valuesOf(detail, source, usual)
+  const usualValues = facetValues(detail, source, usual)
   const inParts = (cell: Cell, values: string[], add: (part: Part) => void) => {
-    if (hasParts) add(partOf(cell, values))
+    if (hasParts) add(facetPart(cell, values))
   }
   const { cellOf, firstOf, list } = createCells(usual)
   const models = new Set([main, ...detail.models])
@@ -106,7 +106,7 @@ export function usageFacts(
       vendor: turn.vendor ?? usual.vendor,
       paid_by: turn.paid_by ?? usual.paid_by,
     }
-    const values = hasParts ? valuesOf(turn, source, isCall ? key : undefined, usualValues) : usualValues
+    const values = hasParts ? facetValues(turn, source, isCall ? key : undefined, usualValues) : usualValues
     const isOwn = isNoted(turn) || !isPrompt
     if (isPrompt) waiting.push({ days: time, isOwn })
     if (isOwn && !isBeyond) countTurn(time, values)

@@ -17,7 +17,7 @@ export function tierFacetOf(price: string): (typeof TIERS)[number] {
 }
 
 /** The values of a turn, or of a session. `key`: that of a call; `rest`: the values of what it says nothing of. */
-export function valuesOf(
+export function facetValues(
   noted: Noted,
   source: string | null,
   key: Pick<FactKey, 'price' | 'vendor' | 'paid_by'> | undefined,
@@ -33,7 +33,7 @@ export function valuesOf(
   })
 }
 
-export const partOf = ({ parts }: Pick<Cell, 'parts'>, values: string[]): Part =>
+export const facetPart = ({ parts }: Pick<Cell, 'parts'>, values: string[]): Part =>
   parts.getOrInsertComputed(values.join('\n'), () => ({
     ...newCounts(),
     ...{ values, turns: 0, main_turns: 0, firsts: 0, model_firsts: 0 },
@@ -57,7 +57,7 @@ export function addTurns(
     all.map((each) => BigInt(each.turns)),
   )
   for (const [index, { values }] of all.entries()) {
-    const part = partOf(cell, values)
+    const part = facetPart(cell, values)
     part.turns += Number(divided[index])
     part.main_turns += isMain * Number(divided[index])
   }
@@ -81,14 +81,14 @@ export function markFirsts(
       if (seen[index]?.has(value) === false) bits |= 1 << index
       seen[index]?.add(value)
     }
-    if (bits !== 0) partOf(cell, each)[name] |= bits
+    if (bits !== 0) facetPart(cell, each)[name] |= bits
     bits = 0
   }
 }
 
 /** The parts of a cell whose sums are known: they add up to it. None where no part of the session has a value. */
 export function dividedParts(cell: Cell, usual: string[]): FacetPart[] {
-  if (cell.parts.size === 0) partOf(cell, usual)
+  if (cell.parts.size === 0) facetPart(cell, usual)
   const parts = sortedParts(cell)
   const turns = parts.map((part) => BigInt(part.turns))
   const numbers = (total: number, weightOf: (part: Part) => number) =>

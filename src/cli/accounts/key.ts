@@ -24,12 +24,12 @@ const COLUMNS = [
   'revoked_at',
 ] as const
 
-const lineOf = (name: string, says: string) => `  ${name.padEnd(18)}${says}`
+const helpOf = (name: string, says: string) => `  ${name.padEnd(18)}${says}`
 const SCOPES_HELP = [
   'Scopes; those further in are part of the one above:',
   ...SCOPE_TABLE.filter(({ within }) => within === undefined).flatMap(({ name, says }) => [
-    lineOf(name, says),
-    ...SCOPE_TABLE.filter(({ within }) => within === name).map((part) => lineOf(`  ${part.name}`, part.says)),
+    helpOf(name, says),
+    ...SCOPE_TABLE.filter(({ within }) => within === name).map((part) => helpOf(`  ${part.name}`, part.says)),
   ]),
 ].join('\n')
 

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { isStoredAction } from '../../analysis/agents/attribution/written.ts'
 import { isObject, type Json, parseJson } from '../../analysis/agents/transcript/json.ts'
-import { lineOf } from '../../analysis/agents/transcript/line-owners.ts'
+import { lineHash } from '../../analysis/agents/transcript/line-owners.ts'
 import { readJsonFile } from '../../base/json-file.ts'
 import { KINDS, type Run, type StateDatabase } from './state-database.ts'
 
@@ -53,7 +53,7 @@ function insertState(run: Run, path = '', linesPath = '', writtenPath = ''): voi
   for (let at = 0; at + LINE_BYTES <= lines.length; at += LINE_BYTES)
     run(
       'insert or ignore into lines values (?, ?, ?, 0)',
-      ...[Number(target), lineOf(lines.readBigUInt64LE(at)), lines.readUInt32LE(at + 8)],
+      ...[Number(target), lineHash(lines.readBigUInt64LE(at)), lines.readUInt32LE(at + 8)],
     )
 }
 

@@ -205,7 +205,7 @@ function costColumns(by: string, andBy: string | undefined, hasUnpriced: boolean
     ...(andBy === undefined ? [] : [second]),
     figure('SESSIONS', ({ sessions }) => whole(sessions), 1),
     figure('TURNS', ({ turns }) => whole(turns), 3),
-    figure('TOKENS', (row) => compact(sumOf(row.tokens)), 2),
+    figure('TOKENS', (row) => compact(tokenSum(row.tokens)), 2),
     figure('INPUT', tokens('input'), 5),
     figure('OUTPUT', tokens('output'), 4),
     figure('CACHE READ', tokens('cache_read'), 6),
@@ -220,7 +220,7 @@ const headOf = (key: string): string => key.replaceAll('_', ' ').toUpperCase()
 
 const boldTotal = ({ isTotal }: Row): Colour | undefined => (isTotal ? 'bold' : undefined)
 
-const sumOf = ({ input, output, cache_read, cache_creation }: Row['tokens']): number =>
+const tokenSum = ({ input, output, cache_read, cache_creation }: Row['tokens']): number =>
   input + output + cache_read + cache_creation
 
 const MOST = 3

@@ -2,7 +2,7 @@
 
 import { messageOf, OperatorError } from '../../base/errors.ts'
 import type { Config } from '../../config.ts'
-import { placeOf } from '../../database/connect-check.ts'
+import { targetText } from '../../database/connect-check.ts'
 import { fullDiskError } from '../../database/disk.ts'
 import { openDatabase } from '../../database/open.ts'
 import { localUrl } from '../../http/listen.ts'
@@ -71,7 +71,7 @@ async function databaseChecks(
   try {
     await using database = await openDatabase(config, 'command', log, { create: false })
     const first = [
-      await checks.checkDatabase(database.sql, placeOf(database.target)),
+      await checks.checkDatabase(database.sql, targetText(database.target)),
       await checks.checkMigrations(database.sql),
     ]
     const isReadable = first.every(({ status }) => status === 'ok')

@@ -1,7 +1,7 @@
 // `health`: asks a server how it is.
 
 import { OperatorError } from '../../base/errors.ts'
-import { identifyDatabase, placeOf } from '../../database/connect-check.ts'
+import { identifyDatabase, targetText } from '../../database/connect-check.ts'
 import { hasExternalNote } from '../../database/embedded/external-note.ts'
 import { readHolder } from '../../database/embedded/instance-lock.ts'
 import { openDatabase } from '../../database/open.ts'
@@ -53,7 +53,7 @@ export async function whyOther({ config, log }: Context, report: HealthReport): 
   try {
     await using database = await openDatabase(config, 'command', log)
     if ((await identifyDatabase(database.sql)) === report.instance) return undefined
-    return `another server (${who}): not one of ${placeOf(database.target)}`
+    return `another server (${who}): not one of ${targetText(database.target)}`
   } catch {
     return undefined
   }

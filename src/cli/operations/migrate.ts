@@ -15,7 +15,7 @@ export async function migrateDatabase({ config, log, json }: Context, { citus }:
   const misplaced = await findMisplaced(database.sql)
   const lines = [
     applied.length === 0 ? 'the schema is current' : `applied ${applied.join(', ')}`,
-    ...tables.map(lineOf),
+    ...tables.map(tableLine),
     ...(misplaced === undefined || misplaced.length === 0
       ? []
       : [`not distributed: ${misplaced.join(', ')}; \`migrate --citus\` distributes them`]),
@@ -35,5 +35,5 @@ const WORDS = {
   local: 'on the coordinator',
 }
 
-const lineOf = ({ name, placement, changed }: DistributedTable): string =>
+const tableLine = ({ name, placement, changed }: DistributedTable): string =>
   `${name.padEnd(26)}${changed ? '' : 'was '}${WORDS[placement]}`

@@ -42,14 +42,14 @@ const LABEL_WIDTH = 76
 const MOVED = 30
 
 /** The width of each of `count` periods. */
-export const partOf = (width: number, count: number): number =>
+export const widthOfPart = (width: number, count: number): number =>
   (width - MARGIN.left - MARGIN.right) / Math.max(1, count)
 export const middleOf = (width: number, count: number, index: number): number =>
-  MARGIN.left + partOf(width, count) * (index + 0.5)
+  MARGIN.left + widthOfPart(width, count) * (index + 0.5)
 
 /** Lines and labels of a chart whose horizontal axis is a row of periods. */
 export function Axes({ width, height, labels, ...scale }: AxesProps) {
-  const shown = labelled(labels.length, Math.floor(partOf(width, 1) / (LABEL_WIDTH + MOVED)))
+  const shown = labelled(labels.length, Math.floor(widthOfPart(width, 1) / (LABEL_WIDTH + MOVED)))
   return (
     <g class="axes">
       <Scale right={width - MARGIN.right} {...scale} />

@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
-import { formatDay, formatDollars, formatDollarTick, formatWeekday, namesOf } from '../client/format.ts'
+import { formatDay, formatDollars, formatDollarTick, formatWeekday, periodNames } from '../client/format.ts'
 import { NamedLink, UNKNOWN } from '../parts/values.tsx'
-import { Axes, MARGIN, middleOf, partOf, scaleTo } from './axes.tsx'
+import { Axes, MARGIN, middleOf, scaleTo, widthOfPart } from './axes.tsx'
 import { Figure } from './figure.tsx'
 import { Marks, Shape, Swatch } from './shapes.tsx'
 
@@ -62,7 +62,7 @@ export function PeriodChart(props: PeriodChartProps) {
   const line = limited > FAR * highest ? undefined : limit
   const { ticks, y } = scaleTo(line === undefined ? highest : Math.max(highest, limited), HEIGHT)
   const isStacked = series.length > 1
-  const names = namesOf(periods)
+  const names = periodNames(periods)
   const marks = (width: number) =>
     periods.map((period, index) => ({
       x: middleOf(width, periods.length, index),
@@ -88,7 +88,7 @@ export function PeriodChart(props: PeriodChartProps) {
       href: linkOf?.(period),
     }))
   const draw = (width: number) => {
-    const bar = Math.max(1, Math.min(MAX_BAR, partOf(width, periods.length) * 0.8))
+    const bar = Math.max(1, Math.min(MAX_BAR, widthOfPart(width, periods.length) * 0.8))
     return (
       <>
         <Axes width={width} height={height} ticks={ticks} y={y} format={formatTick} labels={names} />
@@ -193,7 +193,7 @@ const stepsOf = (values: readonly (number | null)[], width: number, y: (value: n
   values
     .map((value, index) => {
       if (value === null) return ''
-      const part = partOf(width, values.length)
+      const part = widthOfPart(width, values.length)
       const from = MARGIN.left + part * index
       const top = y(value)
       return `${values[index - 1] == null ? `M${from},${top}` : `V${top}`}H${from + part}`

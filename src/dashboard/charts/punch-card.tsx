@@ -19,13 +19,13 @@ export function PunchCard({ days }: { days: CostTrend['data'] }) {
   const column = new Map(weeks.map((week, index) => [week, index]))
   const max = Math.max(1, ...days.map(({ sessions }) => sessions))
   const height = TOP + ROW * WEEKDAYS.length + 20
-  const partOf = (width: number) => Math.min(2 * ROW, (width - LEFT) / Math.max(1, weeks.length))
-  const placeOf = (day: string, part: number) => ({
+  const cellWidth = (width: number) => Math.min(2 * ROW, (width - LEFT) / Math.max(1, weeks.length))
+  const positionOf = (day: string, part: number) => ({
     x: LEFT + part * ((column.get(weekOf(day)) ?? 0) + 0.5),
     y: TOP + ROW * (weekdayOf(day) + 0.5),
   })
   const draw = (width: number) => {
-    const part = partOf(width)
+    const part = cellWidth(width)
     const every = Math.max(1, Math.ceil(84 / part))
     return (
       <>
@@ -44,7 +44,7 @@ export function PunchCard({ days }: { days: CostTrend['data'] }) {
           )}
         </g>
         {days.map(({ period: day, sessions: count }) => {
-          const { x, y } = placeOf(day, part)
+          const { x, y } = positionOf(day, part)
           const r = count === 0 ? 1 : Math.max(1.5, Math.sqrt(count / max) * (Math.min(ROW, part) / 2 - 0.5))
           return <circle key={day} class={count === 0 ? 'none' : 'series0'} cx={x} cy={y} r={r} />
         })}
@@ -61,7 +61,7 @@ export function PunchCard({ days }: { days: CostTrend['data'] }) {
       isPlane
       marks={(width) =>
         days.map(({ period: day, sessions: count }) => ({
-          ...placeOf(day, partOf(width)),
+          ...positionOf(day, cellWidth(width)),
           title: formatWeekday(day),
           lines: [['Sessions', formatWhole(count)]],
           href: count === 0 ? undefined : linkTo('sessions', { from: day, to: day }),

@@ -1,5 +1,5 @@
 import type { QualityTrend } from '../../features/quality/model.ts'
-import { formatScore, formatWhole, namesOf } from '../client/format.ts'
+import { formatScore, formatWhole, periodNames } from '../client/format.ts'
 import { UNKNOWN } from '../parts/values.tsx'
 import { Axes, MARGIN, middleOf, scaleTo } from './axes.tsx'
 import { Figure } from './figure.tsx'
@@ -24,7 +24,7 @@ const MAX = 100
 export function ScoreChart({ title, periods, data, notes }: ScoreChartProps) {
   const byPeriod = new Map(data.map((point) => [point.date, point]))
   const points = periods.map((period) => byPeriod.get(period))
-  const names = namesOf(periods)
+  const names = periodNames(periods)
   const { ticks, y } = scaleTo(MAX, HEIGHT)
   const draw = (width: number) => {
     const xOf = (index: number) => middleOf(width, periods.length, index)

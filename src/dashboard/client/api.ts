@@ -100,7 +100,7 @@ const asFailure = (error: unknown): ApiFailure =>
 
 const asText = (value: unknown) =>
   JSON.stringify(value, (_, part: unknown) => (part instanceof Map ? [...part] : part))
-const isSame = (one: unknown, other: unknown): boolean => asText(one) === asText(other)
+const isEqual = (one: unknown, other: unknown): boolean => asText(one) === asText(other)
 
 /** Seconds that a refused request is repeated after at most; later ones are left to the reader. */
 export const MAX_RETRY_S = 60
@@ -145,7 +145,7 @@ export function useLoaded<Value>(key: string, load: (signal: AbortSignal) => Pro
       noteLoaded()
       keepPlace(() =>
         setLoaded((before) =>
-          before.state !== 'ready' || isSame(before.value, value) ? before : { key, state: 'ready', value },
+          before.state !== 'ready' || isEqual(before.value, value) ? before : { key, state: 'ready', value },
         ),
       )
     }

@@ -94,7 +94,7 @@ export function inRange(range: { from: string; to: string }): string {
 }
 
 /** Names periods by their first days; those that are months without a day: `Jan 2026`. */
-export const namesOf = (periods: readonly string[]): readonly string[] =>
+export const periodNames = (periods: readonly string[]): readonly string[] =>
   periods.length > 1 && periods.every((period) => /^\d{4}-\d\d-01$/.test(period))
     ? periods.map((period) => `${shortMonth(period)} ${period.slice(0, 4)}`)
     : periods.map((period) => (/^\d{4}-\d\d-\d\d$/.test(period) ? formatDay(period) : period))

@@ -71,16 +71,16 @@ export type Suggested = 'project' | 'model' | 'agent' | 'member' | 'team' | 'bra
 /** A value of a filter, and what it is called where that differs. */
 type Suggestion = readonly [value: string, name: string]
 
-const namesOf = async (path: string): Promise<Suggestion[]> => {
+const suggestions = async (path: string): Promise<Suggestion[]> => {
   const { data } = await getKept<Page<{ name: string }>>(pathOf(path, { per_page: MAX_NAMES }))
   return data.map(({ name }) => [name, ''])
 }
 
 /** At most 100 values of a filter; of branches those with most sessions. */
 export const SUGGESTIONS: Record<Suggested, () => Promise<Suggestion[]>> = {
-  project: async () => [...(await namesOf('/projects')), [NONE, 'sessions without a project']],
-  model: () => namesOf('/models'),
-  agent: () => namesOf('/agents'),
+  project: async () => [...(await suggestions('/projects')), [NONE, 'sessions without a project']],
+  model: () => suggestions('/models'),
+  agent: () => suggestions('/agents'),
   member: async () => (await getTeam()).members.map(({ email, display_name }) => [email, display_name]),
   team: async () => {
     const teams = new Set((await getTeam()).members.flatMap(({ team }) => team ?? []))

@@ -24,11 +24,11 @@ export async function loadColors(key: string) {
     : undefined
   const order = new Map(firstDays?.data.map((one, index) => [one.key, index]))
   return (shown: readonly string[]): ReadonlyMap<string, number> => {
-    const placeOf = (name: string) => order.get(name) ?? order.size
+    const rankOf = (name: string) => order.get(name) ?? order.size
     const counts = new Map<string, number>()
-    for (const name of shown.toSorted((a, b) => placeOf(a) - placeOf(b) || (a < b ? -1 : 1))) {
+    for (const name of shown.toSorted((a, b) => rankOf(a) - rankOf(b) || (a < b ? -1 : 1))) {
       const used = new Set(counts.values())
-      const from = placeOf(name) % COLORS.length
+      const from = rankOf(name) % COLORS.length
       const next = [...COLORS.slice(from), ...COLORS.slice(0, from)]
       counts.set(name, next.find((color) => !used.has(color)) ?? next[0] ?? 0)
     }
@@ -110,9 +110,9 @@ export function useStack(
         values: periods.map((period) => costs.get(period) ?? 0),
       }
     })
-    const sumOf = ({ values }: Series) => values.reduce((sum, value) => sum + value, 0)
+    const seriesSum = ({ values }: Series) => values.reduce((sum, value) => sum + value, 0)
     const isLast = (one: { key: string | null | undefined }) => (one.key === undefined ? 1 : 0)
-    series.sort((a, b) => isLast(a) - isLast(b) || sumOf(b) - sumOf(a))
+    series.sort((a, b) => isLast(a) - isLast(b) || seriesSum(b) - seriesSum(a))
     const colored = colors(series.flatMap(({ key }) => key ?? []))
     return { periods, series: series.map((one) => ({ ...one, color: colored.get(one.key ?? '') })) }
   })

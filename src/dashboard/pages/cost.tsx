@@ -252,9 +252,9 @@ function hiddenOf(
     // the row of all others, whose figures the reader may not see apart, is no key
     .filter(({ key }) => key !== OTHERS)
     .reduce<BreakdownItem | undefined>((a, b) => (a !== undefined && a.cost >= b.cost ? a : b), undefined)
-  const sumOf = (of: typeof series) =>
+  const totalOf = (of: typeof series) =>
     of.reduce((sum, { values }) => sum + values.reduce((all, value) => all + value, 0), 0)
   const isOne = others.length === 1 && sums?.pagination.total === sums?.data.length
-  const rest = sumOf(series.filter(({ key }) => key === undefined))
-  return most === undefined || rest === 0 ? undefined : { most, isOne, share: rest / sumOf(series) }
+  const rest = totalOf(series.filter(({ key }) => key === undefined))
+  return most === undefined || rest === 0 ? undefined : { most, isOne, share: rest / totalOf(series) }
 }

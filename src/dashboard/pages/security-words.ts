@@ -43,12 +43,12 @@ export function criticalSaid({ data, pagination: { total } }: Page<ListedFinding
     const place = file === null ? (project ?? NONE) : `${file} of ${project ?? NONE}`
     if (!places.has(place)) places.set(place, `${place} since ${formatDay(dayOfTime(created_at))}`)
   }
-  const firstOf = (names: readonly string[], what: string) => {
+  const firstAndMore = (names: readonly string[], what: string) => {
     // the only other one is named
     const shown = names.length > NAMED + 1 ? NAMED : names.length
     return `${names.slice(0, shown).join(', ')}${names.length > shown ? ` and ${names.length - shown} more ${what}` : ''}`
   }
-  return `${firstOf(kinds, 'kinds')}: in ${firstOf([...places.values()], 'places')}. `
+  return `${firstAndMore(kinds, 'kinds')}: in ${firstAndMore([...places.values()], 'places')}. `
 }
 
 /** `Better than before: 9 findings came up from 31 Oct to 29 Nov, 3 fewer than from 1 to 30 Oct; 2 of them critical, 4 of those before. ` */

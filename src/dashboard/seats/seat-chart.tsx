@@ -1,5 +1,5 @@
 import type { Seat } from '../../features/seats/model.ts'
-import { Axes, MARGIN, middleOf, partOf, scaleTo } from '../charts/axes.tsx'
+import { Axes, MARGIN, middleOf, scaleTo, widthOfPart } from '../charts/axes.tsx'
 import { Figure } from '../charts/figure.tsx'
 import { Marks } from '../charts/shapes.tsx'
 import { formatDollars, formatDollarTick } from '../client/format.ts'
@@ -26,7 +26,7 @@ const LEGEND: readonly (readonly [kind: string, name: string, of?: number])[] = 
 export function SeatChart({ seats, seatName }: { seats: readonly Seat[]; seatName: (seat: Seat) => string }) {
   const { ticks, y } = scaleTo(Math.max(0, ...seats.flatMap(({ cost, paid }) => [cost, paid])), HEIGHT)
   const draw = (width: number) => {
-    const part = partOf(width, seats.length)
+    const part = widthOfPart(width, seats.length)
     const size = Math.min(48, part * (1 - GAP))
     return (
       <>

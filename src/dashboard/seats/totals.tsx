@@ -20,7 +20,7 @@ const Fact = ({ name, value, children }: FactProps) => (
   </div>
 )
 
-const sumOf = (seats: readonly Seat[], value: (seat: Seat) => number) =>
+const seatSum = (seats: readonly Seat[], value: (seat: Seat) => number) =>
   seats.reduce((all, seat) => all + value(seat), 0)
 const hoursOf = ({ limits }: Seat): number =>
   limits.reduce((all, { hours_blocked }) => all + hours_blocked, 0)
@@ -43,7 +43,7 @@ const GROUPS = [
     word: 'limited',
     none: 'Nobody waited for a limit.',
     said: ({ data }: Found) =>
-      `${data.length === 100 ? 'The first 100' : 'They'} hit ${countOf(sumOf(data, hitsOf), 'limit')} and waited ${formatWhole(sumOf(data, hoursOf))} h.`,
+      `${data.length === 100 ? 'The first 100' : 'They'} hit ${countOf(seatSum(data, hitsOf), 'limit')} and waited ${formatWhole(seatSum(data, hoursOf))} h.`,
   },
   {
     name: 'Look at',
@@ -73,7 +73,7 @@ function Group({ of: { name, verdict, word, none, said }, page, query, changes }
   const path = isAsked ? '/seats' : undefined
   const asked = useApi<SeatPage>(path, { ...query, verdict, page: undefined }, changes)
   const data = page.data.filter((seat) => seat.verdict === verdict)
-  const total = { paid: sumOf(data, ({ paid }) => paid), cost: sumOf(data, ({ cost }) => cost) }
+  const total = { paid: seatSum(data, ({ paid }) => paid), cost: seatSum(data, ({ cost }) => cost) }
   const result = isAsked ? asked.value : { data, total }
   return (
     <Fact name={name} value={`${formatWhole(count)} ${word}`}>

@@ -14,7 +14,7 @@ export function didOf(session: SessionDetail): string {
   const { duration_seconds, branch, pull_requests, files_touched, tools_used, quality_metadata } = session
   const [file] = files_touched ?? []
   const used = tools_used.toSorted((one, other) => other.calls - one.calls)
-  const [calls, errors] = [sumOf(used, 'calls'), sumOf(used, 'errors')]
+  const [calls, errors] = [toolSum(used, 'calls'), toolSum(used, 'errors')]
   const others = used.length > NAMED ? ' …' : ''
   const names = used.slice(0, NAMED).map((one) => `${one.name} ${formatWhole(one.calls)}`)
   const ended = quality_metadata.factors.find(({ name }) => name === 'outcome')
@@ -41,7 +41,7 @@ export function didOf(session: SessionDetail): string {
   return capital(parts.join(''))
 }
 
-const sumOf = (tools: SessionDetail['tools_used'], field: 'calls' | 'errors') =>
+const toolSum = (tools: SessionDetail['tools_used'], field: 'calls' | 'errors') =>
   tools.reduce((sum, one) => sum + one[field], 0)
 
 export type Factor = QualityMetadata['factors'][number]

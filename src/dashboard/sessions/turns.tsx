@@ -32,9 +32,9 @@ export function Timeline({
   const bars = Array.from({ length: Math.ceil(turns.length / size) }, (_, index) =>
     turns.slice(index * size, (index + 1) * size),
   )
-  const sumOf = (bar: readonly TurnDetail[], pick: (turn: TurnDetail) => number) =>
+  const barSum = (bar: readonly TurnDetail[], pick: (turn: TurnDetail) => number) =>
     bar.reduce((sum, turn) => sum + pick(turn), 0)
-  const costOf = (bar: readonly TurnDetail[]) => sumOf(bar, ({ cost }) => cost ?? 0)
+  const costOf = (bar: readonly TurnDetail[]) => barSum(bar, ({ cost }) => cost ?? 0)
   const byModel = [...Map.groupBy(turns, ({ model }) => model ?? UNKNOWN)]
     .map(([name, calls]) => ({ name, cost: costOf(calls) }))
     .filter(({ cost }) => cost > 0)
@@ -93,7 +93,7 @@ export function Timeline({
             name: 'Tokens',
             values: bars.map((bar) =>
               formatCompact(
-                sumOf(bar, ({ tokens: t }) =>
+                barSum(bar, ({ tokens: t }) =>
                   t === null ? 0 : t.input + t.output + t.cache_read + t.cache_creation,
                 ),
               ),
@@ -106,13 +106,13 @@ export function Timeline({
             name: 'Failed tools',
             kind: 'high',
             values: bars.map((bar) =>
-              sumOf(bar, ({ tool_calls }) => tool_calls.filter(({ ok }) => ok === false).length),
+              barSum(bar, ({ tool_calls }) => tool_calls.filter(({ ok }) => ok === false).length),
             ),
           },
           {
             name: 'Findings',
             kind: 'critical',
-            values: bars.map((bar) => sumOf(bar, ({ turn_number }) => counts.get(turn_number) ?? 0)),
+            values: bars.map((bar) => barSum(bar, ({ turn_number }) => counts.get(turn_number) ?? 0)),
           },
         ].filter(({ values }) => values.some((value) => value > 0))}
       />

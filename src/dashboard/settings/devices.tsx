@@ -15,7 +15,7 @@ const MEMBER = { name: 'Member', cell: ({ member }: { member: Member }) => <bdi>
 const PER_PAGE = 100
 /** The days that the page names. */
 const [SILENT_DAYS, GONE_DAYS] = [3, 30]
-const keyOf = ({ member, machine }: MachinePage['data'][number]) =>
+const deviceKey = ({ member, machine }: MachinePage['data'][number]) =>
   `${member?.id} ${member?.email} ${machine}`
 
 /** The machines that send records, and how much of the sessions transcripts and telemetry tell. */
@@ -26,7 +26,7 @@ export function DevicesPage({ route: { query } }: PageProps) {
   })
   const machines = useApi<MachinePage>('/team/machines', { ...pick(query, 'page'), per_page: PER_PAGE })
   const attention = useAttention()
-  const silent = new Map(attention.value?.silent_machines.map((machine) => [keyOf(machine), machine]))
+  const silent = new Map(attention.value?.silent_machines.map((machine) => [deviceKey(machine), machine]))
   // somebody has to look at these first
   const listed: typeof machines =
     machines.state !== 'ready'
@@ -37,7 +37,7 @@ export function DevicesPage({ route: { query } }: PageProps) {
             ...machines.value,
             data: [
               ...(machines.value.pagination.page === 1 ? silent.values() : []),
-              ...machines.value.data.filter((machine) => !silent.has(keyOf(machine))),
+              ...machines.value.data.filter((machine) => !silent.has(deviceKey(machine))),
             ],
           },
         }
@@ -59,7 +59,7 @@ export function DevicesPage({ route: { query } }: PageProps) {
             <Empty command={syncCommand()}>No machine has sent sessions by itself yet. On a laptop:</Empty>
           }
           caption="Machines"
-          keyOf={keyOf}
+          keyOf={deviceKey}
           columns={[
             MEMBER,
             { ...textColumn('Machine', 'machine'), phone: 'also' },
@@ -68,7 +68,7 @@ export function DevicesPage({ route: { query } }: PageProps) {
               name: 'State',
               phone: 'also',
               cell: (machine) =>
-                silent.has(keyOf(machine)) ? (
+                silent.has(deviceKey(machine)) ? (
                   <span class="failure">{stateOf(machine.last_seen_at)}</span>
                 ) : (
                   stateOf(machine.last_seen_at)

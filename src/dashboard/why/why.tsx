@@ -194,7 +194,7 @@ const COLUMNS: readonly Cause[][] = [
   ['undivided'],
   ['price'],
 ]
-const sumOf = ({ parts }: Row, causes: readonly Cause[]): number =>
+const causesSum = ({ parts }: Row, causes: readonly Cause[]): number =>
   causes.reduce((sum, cause) => sum + parts[cause], 0)
 
 const totalOf = ({ before, after, change, parts }: Explanation): Row => ({
@@ -212,7 +212,7 @@ function causeColumns(
 ): Column<Row>[] {
   const total = totalOf(found)
   const largest = Math.max(
-    ...found.data.flatMap((row) => COLUMNS.map((causes) => Math.abs(sumOf(row, causes)))),
+    ...found.data.flatMap((row) => COLUMNS.map((causes) => Math.abs(causesSum(row, causes)))),
     0,
   )
   const amount = (value: number, shade: boolean) => {
@@ -234,11 +234,11 @@ function causeColumns(
         return to === undefined ? <bdi>{nameOf(key)}</bdi> : <NamedLink to={to}>{nameOf(key)}</NamedLink>
       },
     },
-    ...COLUMNS.filter((causes) => found.data.some((row) => sumOf(row, causes) !== 0)).map(
+    ...COLUMNS.filter((causes) => found.data.some((row) => causesSum(row, causes) !== 0)).map(
       (causes): Column<Row> => ({
         name: CAUSES[causes[0] ?? 'prompts'].column,
-        number: (row) => amount(sumOf(row, causes), row.key !== null || row.change !== total.change),
-        value: (row) => sumOf(row, causes),
+        number: (row) => amount(causesSum(row, causes), row.key !== null || row.change !== total.change),
+        value: (row) => causesSum(row, causes),
       }),
     ),
     {

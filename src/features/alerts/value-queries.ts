@@ -12,7 +12,7 @@ import { countIdleSeats } from '../seats/seat-queries.ts'
 import { matching } from '../usage/filters.ts'
 import type { Dimension } from '../usage/model.ts'
 import { sessionsWithShares, usageRows } from '../usage/sources.ts'
-import { bucketOf, keyOf, OTHERS, projectSums, teamTable } from '../usage/sums.ts'
+import { bucketOf, columnOfKey, OTHERS, projectSums, teamTable } from '../usage/sums.ts'
 import { type Clock, rounded, type Series, WINDOWS_BEFORE, windowAt } from './evaluate.ts'
 import { countFailingEndpoints, countSilentMachines, findLimits } from './figure-queries.ts'
 import type { Each, Metric, Watched } from './model.ts'
@@ -41,7 +41,7 @@ interface Context {
 /** A key of a row of the table as text, '' without one. */
 function keySql({ sql, onlyMember }: Context, by: Each | Dimension | null, table: 'r' | 'f' | 'u'): Fragment {
   if (by === null) return sql`''::text`
-  const key = sql`coalesce(${keyOf(sql, by, table)}, '')`
+  const key = sql`coalesce(${columnOfKey(sql, by, table)}, '')`
   if (by !== 'team' || onlyMember === null) return key
   return sql`case when ${sql.unsafe(table)}.member = ${onlyMember.id} then ${key} else ${OTHERS}::text end`
 }

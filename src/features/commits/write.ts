@@ -164,7 +164,7 @@ async function commitsOf(tx: ISql, orgId: string, files: readonly ItemId[], comm
     from ${idTable(tx, commits, 'sha')}`
 }
 
-const sumOf = (commit: PreparedCommit, pick: 'additions' | 'deletions'): number =>
+const lineSum = (commit: PreparedCommit, pick: 'additions' | 'deletions'): number =>
   commit.files.reduce((sum, file) => sum + file[pick], 0)
 
 async function insertCommits(tx: ISql, orgId: string, commits: readonly PreparedCommit[]): Promise<void> {
@@ -178,8 +178,8 @@ async function insertCommits(tx: ISql, orgId: string, commits: readonly Prepared
     day: ['date', ({ committedAt }) => dayOf(committedAt, zone)],
     subject: 'text',
     files: ['integer', ({ files }) => files.length],
-    additions: ['bigint', (commit) => sumOf(commit, 'additions')],
-    deletions: ['bigint', (commit) => sumOf(commit, 'deletions')],
+    additions: ['bigint', (commit) => lineSum(commit, 'additions')],
+    deletions: ['bigint', (commit) => lineSum(commit, 'deletions')],
     bot: 'boolean',
     content_hash: ['bytea', ({ hash }) => hash],
   })

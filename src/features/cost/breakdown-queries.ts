@@ -7,7 +7,7 @@ import { type CsvColumns, fields } from '../../http/responses/csv.ts'
 import type { UsageFilters } from '../usage/filters.ts'
 import { isFacet, MEASURES as SUMS, type SumKey } from '../usage/model.ts'
 import { isOfBranches } from '../usage/sources.ts'
-import { branchRows, comparedRange, keyOf, OTHERS, selected, teamTable } from '../usage/sums.ts'
+import { branchRows, columnOfKey, comparedRange, OTHERS, selected, teamTable } from '../usage/sums.ts'
 import {
   Breakdown,
   type BreakdownItem,
@@ -16,7 +16,7 @@ import {
   groupColumns,
   isTime,
 } from './breakdown-model.ts'
-import { itemOf, READ, READ_WITH_PREVIOUS, type Row, sumsOf } from './breakdown-rows.ts'
+import { breakdownItem, READ, READ_WITH_PREVIOUS, type Row, sumsOf } from './breakdown-rows.ts'
 import { sumsBy } from './breakdown-sums.ts'
 import { changedMost } from './changed-most-queries.ts'
 
@@ -27,7 +27,7 @@ export const PRIVATE: readonly SumKey[] = ['member', 'team', 'branch', 'ticket',
 function breakdownKeyOf(sql: Sql, key: SumKey, who: 'all' | VisibleMember | 'others'): Fragment {
   if (who === 'others' && PRIVATE.includes(key)) return sql`${OTHERS}::text`
   if (isFacet(key)) return sql`nullif(r.facet, '')`
-  return keyOf(sql, key)
+  return columnOfKey(sql, key)
 }
 
 /** The expressions that sums `r` are sorted by, but for their keys. */
@@ -251,9 +251,9 @@ export const breakdownList = listOf({
   page: Breakdown,
   columns: breakdownColumns,
   parts: (sql, orgId, query, { onlyMember }) => breakdownOf(sql, orgId, query, onlyMember),
-  itemOf,
+  itemOf: breakdownItem,
   text: ({ items, more }, pagination) => {
-    const data = (JSON.parse(`[${items}]`) as Row[]).map(itemOf)
+    const data = (JSON.parse(`[${items}]`) as Row[]).map(breakdownItem)
     return JSON.stringify({ data, pagination, total: sumsOf(more) })
   },
 })

@@ -39,7 +39,7 @@ export function sumsOf(text: string): Breakdown['total'] {
 /** A row as JSON: the text of its sums, its key, and the second one if there is. */
 export type Row = [sums: string, key: string | null, and_key?: string | null]
 
-export const itemOf = (row: Row): BreakdownItem =>
+export const breakdownItem = (row: Row): BreakdownItem =>
   row.length === 2
     ? { key: row[1], ...sumsOf(row[0]) }
     : { key: row[1], and_key: row[2] ?? null, ...sumsOf(row[0]) }

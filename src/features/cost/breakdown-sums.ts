@@ -9,8 +9,8 @@ import { usageRows } from '../usage/sources.ts'
 import { selected } from '../usage/sums.ts'
 
 /** The sum of a column of rows `r` of usage. */
-const sumOf = (column: string): string =>
-  column === 'micros' ? COSTS.map(sumOf).join(' + ') : `sum_bigint(r.${column})`
+const sumSql = (column: string): string =>
+  column === 'micros' ? COSTS.map(sumSql).join(' + ') : `sum_bigint(r.${column})`
 
 interface How {
   /** The keys of a row `r`. */
@@ -45,17 +45,17 @@ export function sumsBy(
     ${selected(sql, MEASURES, sum)}`
   const keyed = sql`select ${key} as key, ${andKey} as and_key`
   // a part may only count a session, on its first day, and parts of a month are taken from the whole
-  const isSomething = sql.unsafe([...counts, ...USED].map((column) => `${sumOf(column)} <> 0`).join(' or '))
+  const isSomething = sql.unsafe([...counts, ...USED].map((column) => `${sumSql(column)} <> 0`).join(' or '))
   if (buckets !== undefined)
-    return sql`${keyed}, ${sums(sumOf)} from (${rows}) r ${only} group by 1, 2 having ${isSomething}`
+    return sql`${keyed}, ${sums(sumSql)} from (${rows}) r ${only} group by 1, 2 having ${isSomething}`
   // summed by columns before keys are made of them: rows are read as they are stored
   const own = [...new Set(columns), ...(facet === undefined ? [] : ['facet'])].map((column) => `r.${column}`)
   const summed = sql`
-    select ${sql.unsafe([...own, ...[...counts, ...MEASURES].map((column) => `${sumOf(column)} as ${column}`)].join(', '))}
+    select ${sql.unsafe([...own, ...[...counts, ...MEASURES].map((column) => `${sumSql(column)} as ${column}`)].join(', '))}
     from (${rows}) r
     ${own.length === 0 ? sql`` : sql`group by ${sql.unsafe(own.join(', '))}`}
     having ${isSomething}`
   return isJoined
-    ? sql`${keyed}, ${sums(sumOf)} from (${summed}) r ${only} group by 1, 2`
+    ? sql`${keyed}, ${sums(sumSql)} from (${summed}) r ${only} group by 1, 2`
     : sql`${keyed}, ${sums((column) => `r.${column}`)} from (${summed}) r ${only}`
 }

@@ -1,7 +1,7 @@
 import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
 import type { Sql } from '../../database/client.ts'
 import { usageRows } from '../usage/sources.ts'
-import { keyOf, teamTable } from '../usage/sums.ts'
+import { columnOfKey, teamTable } from '../usage/sums.ts'
 import { type FirstDays, type FirstDaysQuery, PRIVATE } from './first-days-model.ts'
 
 /** Keys that are listed: those that came first. */
@@ -20,7 +20,7 @@ export async function listFirstDays(
     with ${teamTable(sql, orgId)}
     select k.key, min(k.bucket)::text as first_day
     from (
-      select ${keyOf(sql, by)} as key, r.bucket
+      select ${columnOfKey(sql, by)} as key, r.bucket
       from (${usageRows(sql, orgId, filters, { columns, buckets: 'day' })}) r
     ) k
     where k.key is not null

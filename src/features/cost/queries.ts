@@ -171,14 +171,14 @@ export async function getCost(sql: Sql, orgId: string, query: CostQuery, today: 
     scope === null || since === null || limit === null
       ? null
       : budgetStatus({ scope, scope_key }, since, unitsOf(limit), spent, today)
-  const [before, tokens] = valuesOf(row.previous)
-  const costs = valuesOf(row.project_costs).map(dollarsOf)
-  const periodCosts = valuesOf(row.period_costs).map(dollarsOf)
+  const [before, tokens] = itemsIn(row.previous)
+  const costs = itemsIn(row.project_costs).map(dollarsOf)
+  const periodCosts = itemsIn(row.period_costs).map(dollarsOf)
   return new JsonText(
     JSON.stringify({
       ...{ total_cost: dollarsOf(row.total), unpriced_tokens: Number(row.unpriced) },
       ...{ current_month: dollarsOf(row.current_month), currency: 'USD' },
-      by_period: valuesOf(row.periods).map((period, index) => ({ period, cost: periodCosts[index] })),
+      by_period: itemsIn(row.periods).map((period, index) => ({ period, cost: periodCosts[index] })),
       by_project: (JSON.parse(row.projects ?? '[]') as (string | null)[]).map((project, index) => ({
         ...{ project, cost: costs[index] },
       })),
@@ -191,7 +191,7 @@ export async function getCost(sql: Sql, orgId: string, query: CostQuery, today: 
 }
 
 /** The values of an array as PostgreSQL writes it, of numbers or dates; none of null. */
-const valuesOf = (array: string | null): string[] => array?.slice(1, -1).split(',') ?? []
+const itemsIn = (array: string | null): string[] => array?.slice(1, -1).split(',') ?? []
 
 /**
  * Cost by day, week or month, buckets without any included, with the running sum and the limit in force. The buckets
@@ -230,7 +230,7 @@ export async function getCostTrend(
     from (${buckets}) k
     where k.micros > 0
       or k.sessions > 0`
-  const [periods, costs, sessions] = [valuesOf(row.periods), valuesOf(row.costs), valuesOf(row.sessions)]
+  const [periods, costs, sessions] = [itemsIn(row.periods), itemsIn(row.costs), itemsIn(row.sessions)]
   let cumulative = 0n
   // PostgreSQL took three times as long for a response that it made of these as JSON
   const items = periods.map((period, index) => {

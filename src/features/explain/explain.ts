@@ -64,8 +64,8 @@ function workByKey(
   const byKey = new Map<string | null, Sides>()
   for (const { model, price, isAfter, used } of all) {
     const prices = pricesOf(model, price)
-    const isSame = (other: UsedSums) => other.model === model && other.price === price
-    const same = prices === undefined ? all.filter(isSame).map((other) => new Map(other.used)) : []
+    const isOfPrice = (other: UsedSums) => other.model === model && other.price === price
+    const same = prices === undefined ? all.filter(isOfPrice).map((other) => new Map(other.used)) : []
     const paidBy = (key: string | null) => paidPrices(same.map((sums) => sums.get(key)?.slice(FIRST) ?? []))
     for (const [key, sums] of used)
       add(
@@ -135,7 +135,7 @@ export function explain(
   })
   const before = totalOf(keys.map(({ sides }) => sides[0]))
   const after = totalOf(keys.map(({ sides }) => sides[1]))
-  const partOf = (cause: Cause) => sumOf(keys.map(({ parts }) => parts[cause]))
+  const causeSum = (cause: Cause) => sumOf(keys.map(({ parts }) => parts[cause]))
   return {
     ...range,
     against,
@@ -143,7 +143,7 @@ export function explain(
     after: dollarsOf(costOf(after)),
     change: dollarsOf(costOf(after) - costOf(before)),
     parts: CAUSES.map((cause) => ({
-      ...{ cause, amount: dollarsOf(partOf(cause)) },
+      ...{ cause, amount: dollarsOf(causeSum(cause)) },
       ...{ before: driverOf(cause, before), after: driverOf(cause, after) },
     })),
     data: keys.slice((page - 1) * per_page, page * per_page).map((each) => ({

@@ -8,7 +8,7 @@ import { PRIVATE } from '../cost/breakdown-queries.ts'
 import type { UsageFilters } from '../usage/filters.ts'
 import { COSTS, type RangeFilters, type SumKey } from '../usage/model.ts'
 import { EXPLAINED } from '../usage/rollup.ts'
-import { keyOf, OTHERS, selected, teamTable } from '../usage/sums.ts'
+import { columnOfKey, OTHERS, selected, teamTable } from '../usage/sums.ts'
 import type { UsedSums } from './explain.ts'
 import type { ExplainQuery } from './model.ts'
 import { priceRows } from './price-queries.ts'
@@ -55,7 +55,7 @@ export async function findUsed(
       ${selected(sql, EXPLAINED, (name) => `sum_bigint(u.${name})`)}
     from (${usedIn(ranges.before, false)} union all ${usedIn(ranges.after, true)}) u
     group by ${sql.unsafe(columns)}, u.is_after, is_own`
-  const keySql = keyOf(sql, by as SumKey)
+  const keySql = columnOfKey(sql, by as SumKey)
   // other keys are columns: their rows are summed
   const isSummed = by !== 'team' && !isDivided
   // a row with a column of all keys: rows of each, with a column for each sum, took three times as long to read

@@ -55,7 +55,7 @@ export async function writeMembers(
   for (const { prefix, record } of members) refuseOwnAddresses(record, own, `${prefix}aliases`)
   const aliases = new Set((await findAliases(tx, orgId, addresses)).map(({ email }) => email))
   const prepared = members.map(({ prefix, record }) => {
-    const row = rowOf(record, byEmail)
+    const row = memberOf(record, byEmail)
     if (aliases.has(row.email)) throw fieldError(`${prefix}email`, 'is an alias of another member')
     refuseForeignId(record, row, byId, `${prefix}id`)
     byEmail.set(row.email, row)
@@ -65,7 +65,7 @@ export async function writeMembers(
   const { rows, ...result } = findLastChanges(prepared, stored, {
     keyOf: ({ email }) => email,
     idOf: ({ id }) => id,
-    isSame: (a, b) => isSame(a, b) && !withNewAliases.has(a.email),
+    isSame: (a, b) => isSameMember(a, b) && !withNewAliases.has(a.email),
   })
   const demoted = findDemoted(members, stored)
   if (rights !== undefined) await refuseRoles(tx, orgId, members, stored, rights)
@@ -158,7 +158,7 @@ export async function hasOwner(tx: ISql, orgId: string): Promise<boolean> {
   return owners.length > 0
 }
 
-function rowOf(record: MemberRecord, byEmail: ReadonlyMap<string, Member>): Member {
+function memberOf(record: MemberRecord, byEmail: ReadonlyMap<string, Member>): Member {
   const email = asciiLower(record.email)
   const before = byEmail.get(email)
   return {
@@ -188,7 +188,7 @@ function refuseOwnAddresses({ aliases }: MemberRecord, addresses: ReadonlySet<st
     if (addresses.has(asciiLower(alias))) throw fieldError(`${field}[${nth}]`, 'is the address of a member')
 }
 
-const isSame = (a: Member, b: Member): boolean =>
+const isSameMember = (a: Member, b: Member): boolean =>
   a.display_name === b.display_name && a.role === b.role && a.joined_at === b.joined_at && a.team === b.team
 
 const findMembers = async (tx: ISql, orgId: string, records: readonly MemberRecord[]): Promise<Member[]> =>

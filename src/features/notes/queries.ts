@@ -24,7 +24,7 @@ const noteOf = ({ project, team, ...note }: NoteRow): Note => ({
   ...(team !== null && { team }),
 })
 
-const rowOf = (id: string, { day, text, project, team }: NoteBody): NoteRow => ({
+const noteRow = (id: string, { day, text, project, team }: NoteBody): NoteRow => ({
   ...{ id, day, text, project: project ?? null, team: team ?? null },
 })
 
@@ -74,7 +74,7 @@ async function putNotes(tx: ISql, orgId: string, rows: readonly NoteRow[]): Prom
 
 /** Writes the batch's note records. Needs the organization's lock. */
 export async function writeNotes(tx: ISql, orgId: string, sent: readonly Sent<'note'>[]) {
-  const notes = sent.map(({ record }) => rowOf(record.id, record))
+  const notes = sent.map(({ record }) => noteRow(record.id, record))
   const stored = await tx<NoteRow[]>`
     select ${columns(tx)}
     from notes n
@@ -102,7 +102,7 @@ const detailsOf = ({ id, text: _text, ...note }: Note) => ({ ids: [id], ...note 
 
 /** Adds a note. Needs the organization's lock. */
 export async function addNote(tx: ISql, orgId: string, actor: Actor, body: NoteBody): Promise<Note> {
-  const row = rowOf(newId('note'), body)
+  const row = noteRow(newId('note'), body)
   await putNotes(tx, orgId, [row])
   const note = noteOf(row)
   await recordEntry(tx, orgId, actor, 'note.created', detailsOf(note))

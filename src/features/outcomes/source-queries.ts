@@ -6,7 +6,7 @@ import type { Fragment, Sql } from '../../database/client.ts'
 import { memberAddresses, personGiven } from '../../database/member-addresses.ts'
 import { isOfTeam } from '../usage/scope-queries.ts'
 import { usageRows } from '../usage/sources.ts'
-import { bucketOf, inSpans, keyOf, OTHERS, selected, sumsWith, teamTable } from '../usage/sums.ts'
+import { bucketOf, columnOfKey, inSpans, OTHERS, selected, sumsWith, teamTable } from '../usage/sums.ts'
 import type { Group, OutcomesQuery } from './model.ts'
 
 const OF_PULL_REQUESTS = ['open', 'merged', 'closed', 'linked_cost', 'linked_of_cost'] as const
@@ -81,7 +81,7 @@ function groupKeyOf({ sql, orgId, onlyMember }: Context, by: Group | null, { pro
   if (by === 'month' || by === 'week') return sql`r.bucket::text`
   if (by === 'project') return sql`nullif(${sql.unsafe(project)}, '')`
   if (by === 'repo') return sql`${sql.unsafe(repo)}`
-  const key = keyOf(sql, by)
+  const key = columnOfKey(sql, by)
   if (onlyMember === null) return key
   const isOwn =
     by === 'agent'

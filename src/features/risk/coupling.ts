@@ -58,8 +58,8 @@ export function missingFiles(history: ChangeHistory, changed: ReadonlySet<string
  * tenth are one contribution, `others`, whose value is their number.
  */
 export function couplingScore(missing: readonly MissingFile[], lines: number): ScoreComponent {
-  const sumOf = (files: readonly MissingFile[]) => files.reduce((sum, { degree }) => sum + degree, 0)
-  const sum = sumOf(missing)
+  const degreeSum = (files: readonly MissingFile[]) => files.reduce((sum, { degree }) => sum + degree, 0)
+  const sum = degreeSum(missing)
   const score = 100 * (1 - Math.exp(-sum / 100 / SCALE)) * extentOf(lines)
   const others = missing.slice(MAX_NAMED)
   const contributions = missing.slice(0, MAX_NAMED).map(({ file, degree }) => ({
@@ -70,6 +70,6 @@ export function couplingScore(missing: readonly MissingFile[], lines: number): S
   if (others.length === 0) return componentOf(contributions)
   return componentOf([
     ...contributions,
-    { name: 'others', value: others.length, points: (score * sumOf(others)) / sum },
+    { name: 'others', value: others.length, points: (score * degreeSum(others)) / sum },
   ])
 }

@@ -96,7 +96,7 @@ export async function writeRisks(
     owners.set(id, name)
     const lifecycle = lifecycleAfter(lifecycles.get(name), risk)
     lifecycles.set(name, lifecycle)
-    const row = rowOf(withPaths(risk, stored.get(name)), id, lifecycle, parts[index])
+    const row = riskRow(withPaths(risk, stored.get(name)), id, lifecycle, parts[index])
     const event = stored.has(name) ? undefined : events.get(name)
     return event === undefined ? row : withEvent(row, event)
   })
@@ -186,7 +186,7 @@ async function partsOf(
   return rows.flatMap((given) => given ?? computed.next().value ?? [])
 }
 
-function rowOf(
+function riskRow(
   { lifecycle: _given, given: _parts, change: _change, ...risk }: PreparedRisk,
   id: string,
   lifecycle: Lifecycle,

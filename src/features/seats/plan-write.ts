@@ -69,8 +69,8 @@ export async function writePlans(
   const isSame = (row: PlanRow, other: PlanRow) => Bun.deepEquals(row, other)
   const changes = findLastChanges(rows, stored, { keyOf, idOf: ({ id }) => id, isSame })
   await upsertPlans(tx, orgId, changes.rows)
-  const placeOf = ({ id }: PlanRow) => sent[rows.findIndex((row) => row.id === id)]?.prefix ?? ''
-  await refuseOverlaps(tx, orgId, changes.rows, placeOf)
+  const fieldOf = ({ id }: PlanRow) => sent[rows.findIndex((row) => row.id === id)]?.prefix ?? ''
+  await refuseOverlaps(tx, orgId, changes.rows, fieldOf)
   return { ...changes, ids: rows.map(({ id }) => id) }
 }
 
@@ -116,7 +116,7 @@ export async function refuseOverlaps(
   tx: ISql,
   orgId: string,
   written: readonly PlanRow[],
-  placeOf: (row: PlanRow) => string,
+  fieldOf: (row: PlanRow) => string,
 ): Promise<void> {
   const [found] = await tx<{ id: string; other: string }[]>`
     select p.id, o.id as other
@@ -136,7 +136,7 @@ export async function refuseOverlaps(
   const row = written.find(({ id }) => id === found?.id)
   if (row === undefined || found === undefined) return
   const message = `the member has a plan of this vendor then: ${found.other}`
-  throw fieldError(`${placeOf(row)}from`, message)
+  throw fieldError(`${fieldOf(row)}from`, message)
 }
 
 /** Deletes the plans of a member who is gone. Needs the organization's lock. */

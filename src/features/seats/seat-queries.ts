@@ -18,7 +18,7 @@ function matches(sql: ISql, orgId: string, { plan, member, team, verdict }: Filt
 }
 
 /** Seats `r` as JSON text. */
-const itemOf = (sql: Sql, hidesMembers: boolean): Fragment => sql`
+const seatItem = (sql: Sql, hidesMembers: boolean): Fragment => sql`
   json_build_object(
     'member', ${hidesMembers ? sql`null::text` : sql`nullif(r.member, '')`}, 'vendor', r.vendor, 'plan', r.plan,
     'quantity', r.quantity, 'from', r.first_day, 'to', r.last_day,
@@ -72,7 +72,7 @@ export const seatList = (now: () => Date) =>
       rows: sql`select s.* from found s`,
       order: sql`
         r.cost desc, r.paid_parts desc, r.vendor, r.plan collate "C" nulls last, r.member collate "C", r.first_day, r.id`,
-      item: itemOf(sql, hidesMembers),
+      item: seatItem(sql, hidesMembers),
       more: sql`
         select json_build_object(
           'seats', coalesce(sum(s.quantity), 0), 'paid', coalesce(trim_scale(round(sum(s.paid_parts) / ${PARTS}, 6)), 0),

@@ -10,7 +10,7 @@ import type { Viewer } from '../../http/whole-list.ts'
 import { FindingListQuery, FindingPage, ListedFinding } from './finding-model.ts'
 
 /** Findings `f` as JSON text, with their members `m`, and with the note that only some have. */
-const itemOf = (sql: ISql, hidesMembers: boolean): Fragment => sql`
+const findingItem = (sql: ISql, hidesMembers: boolean): Fragment => sql`
   left(
     json_build_object(
       'id', f.id, 'rule_id', f.rule_id, 'category', f.category, 'severity', f.severity, 'title', f.title,
@@ -64,7 +64,7 @@ export const findingList = listOf({
           and f.session_id = r.session_id
           and f.position = r.position
         ${memberOf(sql, orgId, sql`f.member`)}`,
-      item: itemOf(sql, viewer.hidesMembers),
+      item: findingItem(sql, viewer.hidesMembers),
       ...(query.include !== undefined && { more: countsOf(sql, orgId, matching, viewer) }),
     }
   },
@@ -145,7 +145,7 @@ export async function findSessionsOf(sql: ISql, orgId: string, id: string, { onl
 /** One finding, of the newest session that has it. Throws NOT_FOUND. */
 export async function getFinding(sql: ISql, orgId: string, id: string, { hidesMembers, onlyMember }: Viewer) {
   const [row] = await sql<{ item: string }[]>`
-    select ${itemOf(sql, hidesMembers)} as item
+    select ${findingItem(sql, hidesMembers)} as item
     from findings f
     ${memberOf(sql, orgId, sql`f.member`)}
     where f.org_id = ${orgId}
@@ -198,7 +198,7 @@ export async function findCritical(sql: Sql, orgId: string, { hidesMembers, only
       (
         select json_agg(p.item order by p.created_at, p.session_id, p.position)
         from (
-          select f.created_at, f.session_id, f.position, ${itemOf(sql, hidesMembers)} as item
+          select f.created_at, f.session_id, f.position, ${findingItem(sql, hidesMembers)} as item
           from (
             select f.*
             ${critical}

@@ -16,7 +16,7 @@ interface HeatmapRow {
   item: HeatmapFile | null
 }
 
-const itemOf = (sql: Sql): Fragment => sql`
+const fileItem = (sql: Sql): Fragment => sql`
   json_build_object(
     'file', k.file, 'project', nullif(k.project, ''), 'risk_score', k.risk_score,
     'findings', json_build_object(
@@ -58,7 +58,7 @@ export async function filesInHeatmap(
 ): Promise<HeatmapFile[]> {
   const keys = fileKeys.map((fileKey) => ({ fileKey }))
   const rows = await sql<{ item: HeatmapFile }[]>`
-    select ${itemOf(sql)}
+    select ${fileItem(sql)}
     from ${unnest(sql, keys, { file_key: ['bytea', ({ fileKey }) => fileKey] })}
     cross join lateral (
       select
@@ -115,7 +115,7 @@ function pageOfAllTime(sql: Sql, orgId: string, query: HeatmapQuery): Promise<He
       select p.*
       from start b
       cross join lateral (
-        select k.file, k.file_key, k.project, k.risk_score, ${itemOf(sql)}
+        select k.file, k.file_key, k.project, k.risk_score, ${fileItem(sql)}
         from file_risks k
         where k.org_id = ${orgId}
           ${project === undefined ? sql`` : sql`and k.project = ${project}`}
@@ -179,7 +179,7 @@ function pageOfRange(sql: Sql, orgId: string, query: HeatmapQuery): Promise<Heat
       where c.risk_score >= ${leastRisk(query)}
     ) t
     left join (
-      select k.risk_score, k.file, k.project, k.file_key, ${itemOf(sql)}
+      select k.risk_score, k.file, k.project, k.file_key, ${fileItem(sql)}
       from (
         select p.*, s.*
         from paged p

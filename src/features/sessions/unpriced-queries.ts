@@ -56,11 +56,11 @@ export async function findUnchanged(
     from sessions s
     where s.org_id = ${orgId}
       and s.id = any(${[...hashes.keys()]}::text[])`
-  const isSame = ({ id, hash }: { id: string; hash: Uint8Array }) => {
+  const isUnchanged = ({ id, hash }: { id: string; hash: Uint8Array }) => {
     const before = hashes.get(id)
     return before !== undefined && Buffer.compare(before, hash) === 0
   }
-  return new Set(rows.filter(isSame).map(({ id }) => id))
+  return new Set(rows.filter(isUnchanged).map(({ id }) => id))
 }
 
 /** The usage of an organization without a price. `models` and `undivided` are of its first 1,000 such sessions. */

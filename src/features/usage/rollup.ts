@@ -172,7 +172,7 @@ export const TICKET_ROLLUP = rollup({
 })
 
 /** Whether a row `s` of session_facets counts its session under its value of a facet, or with `FACETS.length` at all. */
-const firstOf = (bit: number) => `(s.firsts >> ${bit}) & 1`
+const firstBit = (bit: number) => `(s.firsts >> ${bit}) & 1`
 
 /** The sums of session_facets by day or month and agent, for each value of each facet. */
 export const FACET_ROLLUP = rollup({
@@ -187,8 +187,8 @@ export const FACET_ROLLUP = rollup({
     with b as materialized (
       select
         s.day, s.agent, ${sql.unsafe(FACETS.map((facet) => `s.${facet}`).join(', '))},
-        ${sql.unsafe(FACETS.map((facet, bit) => `sum(${firstOf(bit)}) as of_${facet}`).join(', '))},
-        sum(${sql.unsafe(firstOf(FACETS.length))}) as main_sessions, sum(s.main_turns) as turns, ${usedSums(sql, 's')}
+        ${sql.unsafe(FACETS.map((facet, bit) => `sum(${firstBit(bit)}) as of_${facet}`).join(', '))},
+        sum(${sql.unsafe(firstBit(FACETS.length))}) as main_sessions, sum(s.main_turns) as turns, ${usedSums(sql, 's')}
       ${rows}
       group by s.day, s.agent, ${sql.unsafe(FACETS.map((facet) => `s.${facet}`).join(', '))}
     )

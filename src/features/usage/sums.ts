@@ -152,7 +152,7 @@ export function bucketOf(sql: ISql, length: Length, day: Fragment): Fragment {
 /** The key of what is summed without being named. */
 export const OTHERS = '(others)'
 
-/** The table that `keyOf` looks teams up in: one value. Joined, each row was compared with each member. */
+/** The table that `columnOfKey` looks teams up in: one value. Joined, each row was compared with each member. */
 export const teamTable = (sql: ISql, orgId: string): Fragment => sql`
   teams as materialized (
     select jsonb_object_agg(m.id, m.team) as of_member
@@ -169,7 +169,7 @@ export const selected = (
 ): Fragment => sql.unsafe(columns.map((column) => `${columnText(column)} as ${column}`).join(', '))
 
 /** An equal part of a sum of columns of `s` for one of its tickets `t`, rounded down. */
-const partOf = (columns: readonly string[]): string =>
+const shareOf = (columns: readonly string[]): string =>
   columns.length === 0 ? '0' : `(${columns.map((column) => `s.${column}`).join(' + ')}) / t.parts`
 
 /**
@@ -182,7 +182,7 @@ export const dividedSums = (sql: ISql): Fragment =>
       const costs: readonly string[] = COSTS
       const at = costs.indexOf(column)
       const each =
-        at === -1 ? partOf([column]) : `${partOf(costs.slice(0, at + 1))} - ${partOf(costs.slice(0, at))}`
+        at === -1 ? shareOf([column]) : `${shareOf(costs.slice(0, at + 1))} - ${shareOf(costs.slice(0, at))}`
       return `
         case
           when t.parts is null then s.${column}
@@ -193,7 +193,7 @@ export const dividedSums = (sql: ISql): Fragment =>
   )
 
 /** A key of a row of `table` as text, null for what has none; only sums `r` have one of time. */
-export function keyOf(sql: ISql, key: SumKey, table: 'r' | 'f' | 'u' = 'r'): Fragment {
+export function columnOfKey(sql: ISql, key: SumKey, table: 'r' | 'f' | 'u' = 'r'): Fragment {
   switch (key) {
     case 'day':
     case 'week':

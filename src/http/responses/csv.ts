@@ -39,7 +39,7 @@ function cellOf(value: Cell): string {
   return QUOTED.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
-const lineOf = (row: readonly Cell[]): string => `${row.map(cellOf).join(',')}\r\n`
+const csvLine = (row: readonly Cell[]): string => `${row.map(cellOf).join(',')}\r\n`
 
 export type CsvColumns<Item> = Readonly<Record<string, (item: Item) => Cell>>
 
@@ -61,11 +61,11 @@ export const csvColumns = <Item extends TObject>(
 ): CsvColumns<Static<Item>> =>
   fields<Record<string, unknown>>(...new Set([...required, ...(withOptional ? Object.keys(properties) : [])]))
 
-export const csvNames = (columns: CsvColumns<never>): string => lineOf(Object.keys(columns))
+export const csvNames = (columns: CsvColumns<never>): string => csvLine(Object.keys(columns))
 
 export function csvLines<Item>(columns: CsvColumns<Item>, items: readonly Item[]): string {
   const read = Object.values(columns)
-  return items.map((item) => lineOf(read.map((value) => value(item)))).join('')
+  return items.map((item) => csvLine(read.map((value) => value(item)))).join('')
 }
 
 /** The page of `source`, which is JSON, as CSV with these columns. */

@@ -1,7 +1,7 @@
 // Erases a person from all tables that do not follow from others.
 
 import type { Pricer } from '../../analysis/scoring/prices.ts'
-import { sumOf } from '../../base/batches.ts'
+import { sumBy } from '../../base/batches.ts'
 import { codeOf, OperatorError } from '../../base/errors.ts'
 import type { ISql, Sql } from '../../database/client.ts'
 import { lockHistory, lockOrganization } from '../../database/org-lock.ts'
@@ -56,7 +56,7 @@ export async function eraseInTables(erasure: Erasure) {
   for (const table of await listOrganizationTables(erasure.sql)) {
     if (COMPUTED.has(table.name) || table.texts.length === 0) continue
     const batches = inBatchesOfBytes(await findTraced(erasure, table))
-    const rows = await sumOf(batches, async (places) => {
+    const rows = await sumBy(batches, async (places) => {
       const batch = await eraseInRows(erasure, table, places)
       moved += batch.moved
       return batch.changed

@@ -1,5 +1,5 @@
 import { recordEntry, SYSTEM } from '../../accounts/audit-log/append.ts'
-import { inBatches, sumOf } from '../../base/batches.ts'
+import { inBatches, sumBy } from '../../base/batches.ts'
 import type { Sql } from '../../database/client.ts'
 import { inOrganization } from '../../database/org-lock.ts'
 import { deleteSeatsBefore, hasOldSeats } from '../../features/seats/retention-queries.ts'
@@ -19,7 +19,7 @@ import {
  * Whole days (UTC), so that there is something to do once a day. Returns how many.
  */
 export async function deleteExpiredSessions(sql: Sql, now: Date): Promise<number> {
-  return await sumOf(await listRetentions(sql), async ({ orgId, days }) => {
+  return await sumBy(await listRetentions(sql), async ({ orgId, days }) => {
     const firstDay = firstKeptDay(days, now)
     await deleteOldSeats(sql, orgId, firstDay)
     return await inBatches(SESSIONS_AT_A_TIME, () => deleteOldest(sql, orgId, firstDay))
@@ -40,7 +40,7 @@ async function deleteOldSeats(sql: Sql, orgId: string, firstDay: string): Promis
 async function deleteOldest(sql: Sql, orgId: string, firstDay: string): Promise<number> {
   // read before the lock, which makes every response in memory out of date: most minutes there is nothing
   const expired = await findSizes(sql, orgId, isExpired(sql, firstDay), SESSIONS_AT_A_TIME)
-  return await sumOf(inBatchesOfBytes(expired), (ids) => deleteBatch(sql, orgId, firstDay, ids))
+  return await sumBy(inBatchesOfBytes(expired), (ids) => deleteBatch(sql, orgId, firstDay, ids))
 }
 
 async function deleteBatch(sql: Sql, orgId: string, firstDay: string, sessionIds: readonly string[]) {

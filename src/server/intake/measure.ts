@@ -12,7 +12,7 @@ const AGENTS = [...READ, 'other', 'none']
 const SESSION_RESULTS = ['created', 'updated', 'unchanged', 'refused'] as const
 type SessionResult = (typeof SESSION_RESULTS)[number]
 
-function agentOf(source: unknown): string {
+function agentLabel(source: unknown): string {
   if (source === undefined || source === null) return 'none'
   return typeof source === 'string' && READ.includes(source) ? source : 'other'
 }
@@ -26,11 +26,11 @@ export function countSessions(
       const results = new Map<string, SessionResult>(
         changed.map(({ session, before }) => [session.id, before === undefined ? 'created' : 'updated']),
       )
-      for (const { id, detail } of sent) count(agentOf(detail.source), results.get(id) ?? 'unchanged')
+      for (const { id, detail } of sent) count(agentLabel(detail.source), results.get(id) ?? 'unchanged')
     },
     onRefused(record) {
       if (typeof record !== 'object' || record === null || Reflect.get(record, 'type') !== 'session') return
-      count(agentOf(Reflect.get(record, 'source')), 'refused')
+      count(agentLabel(Reflect.get(record, 'source')), 'refused')
     },
   }
 }

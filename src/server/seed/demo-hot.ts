@@ -1,7 +1,7 @@
 import { DAY_MS } from '../../base/dates.ts'
 import { EXAMPLE_IDS, EXAMPLE_PULL_REQUEST } from '../../http/openapi/examples.ts'
 import { demoSession, demoVersion } from './demo-session.ts'
-import { commitOf, type DemoPlan, type DemoWork, placeOf, pullRequestOf, shaOf } from './demo-work.ts'
+import { branchFields, commitOf, type DemoPlan, type DemoWork, pullRequestOf, shaOf } from './demo-work.ts'
 import { demoFinding } from './findings.ts'
 import { randomFrom } from './generate.ts'
 
@@ -75,7 +75,7 @@ export function generateHotWork({ seed, now }: DemoPlan): DemoWork {
       work.sessions.push({
         ...demoSession(random, 'claude-code', paths),
         ...{ version: demoVersion('claude-code', endedAt), effort: 'medium' },
-        ...placeOf(branchOf, number),
+        ...branchFields(branchOf, number),
         id: isExample ? EXAMPLE_IDS.session_id : `sess_hot${nth}${step}`,
         created_at: new Date(endedAt).toISOString(),
         security_metadata: {

@@ -117,9 +117,9 @@ export const demoLimits = (now: Date): LimitRecord[] => {
 
 /** A report of the last three whole months. */
 export function demoReport(now: Date): ReportRecord {
-  const firstOf = (months: number) =>
+  const firstDay = (months: number) =>
     new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + months, 1)).toISOString().slice(0, 10)
-  return { type: 'report', report_type: 'soc2', from: firstOf(-3), to: addDays(firstOf(0), -1) }
+  return { type: 'report', report_type: 'soc2', from: firstDay(-3), to: addDays(firstDay(0), -1) }
 }
 
 /** Notes of the last weeks. */

@@ -80,7 +80,7 @@ export function generateWork({ days, seed, now }: DemoPlan): DemoWork {
       ...demoSession(random, agent, touched),
       ...{ version: demoVersion(agent, at), effort: 'medium' },
       id: `sess_demo${String(work.sessions.length).padStart(4, '0')}`,
-      ...placeOf(branch, number),
+      ...branchFields(branch, number),
       ...timesOf(at, random),
     })
   }
@@ -151,7 +151,7 @@ const authorOf = ({ who }: Branch) => ({ email: '', name: '', ...PEOPLE[who] })
 export const shaOf = (text: string): string => new Bun.CryptoHasher('sha1').update(text).digest('hex')
 
 /** The place of the branch's sessions; `number`: of a pull request that it is linked to. */
-export const placeOf = (branch: Branch, number?: number) => ({
+export const branchFields = (branch: Branch, number?: number) => ({
   project_name: projectName(branch),
   user_email: authorOf(branch).email,
   branch: branch.branch,

@@ -26,12 +26,12 @@ export function buildAuditEntries(results: Results): NewEntry[] {
     if (actions === undefined || result === undefined) return []
     const { created, updated, createdIds, updatedIds } = result
     if (actions.created === actions.updated) {
-      const details = { created, updated, ids: firstOf([...createdIds, ...updatedIds]) }
+      const details = { created, updated, ids: firstIds([...createdIds, ...updatedIds]) }
       return created + updated > 0 ? [{ action: actions.created, details }] : []
     }
     return [
-      ...(created > 0 ? [{ action: actions.created, details: { created, ids: firstOf(createdIds) } }] : []),
-      ...(updated > 0 ? [{ action: actions.updated, details: { updated, ids: firstOf(updatedIds) } }] : []),
+      ...(created > 0 ? [{ action: actions.created, details: { created, ids: firstIds(createdIds) } }] : []),
+      ...(updated > 0 ? [{ action: actions.updated, details: { updated, ids: firstIds(updatedIds) } }] : []),
     ]
   })
 }
@@ -41,7 +41,7 @@ export const telemetryEntry = (
   records: number,
   rejected: number,
   ids: readonly string[],
-): NewEntry => ({ action: 'telemetry.received', details: { signal, records, rejected, ids: firstOf(ids) } })
+): NewEntry => ({ action: 'telemetry.received', details: { signal, records, rejected, ids: firstIds(ids) } })
 
 /** The ids that an entry lists. */
-export const firstOf = (ids: readonly string[]): string[] => [...new Set(ids)].slice(0, MAX_IDS)
+export const firstIds = (ids: readonly string[]): string[] => [...new Set(ids)].slice(0, MAX_IDS)

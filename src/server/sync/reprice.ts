@@ -12,7 +12,7 @@ import {
   findUnpriced,
   type UnpricedSession,
 } from '../../features/sessions/unpriced-queries.ts'
-import { firstOf } from './audit-entries.ts'
+import { firstIds } from './audit-entries.ts'
 import { monthsOf } from './events.ts'
 import { type SyncDeps, writeSessionsAndCounts } from './write.ts'
 
@@ -72,7 +72,7 @@ async function writeRepriced(
       storeContent: true,
     })
     if (written.updated === 0) return 0
-    const details = { updated: written.updated, ids: firstOf(written.updatedIds) }
+    const details = { updated: written.updated, ids: firstIds(written.updatedIds) }
     await recordEntry(tx, orgId, actor, 'session.repriced', details)
     await emitBudgetAlerts(tx, orgId, monthsOf(written.changed, await findZone(tx, orgId)), now())
     return written.updated

@@ -201,9 +201,9 @@ export async function storeBatch(
   const { skipped, moved } = results.session
   return {
     received,
-    created: sumOf(results, 'created'),
-    updated: sumOf(results, 'updated'),
-    unchanged: sumOf(results, 'unchanged'),
+    created: countSum(results, 'created'),
+    updated: countSum(results, 'updated'),
+    unchanged: countSum(results, 'unchanged'),
     ...(skipped.length > 0 ? { skipped: [...skipped] } : {}),
     ...(withMoved && moved.length > 0 ? { moved: [...moved] } : {}),
   }
@@ -234,13 +234,13 @@ export async function storeTelemetry(
 
 /** Tells endpoints and pages what has changed. */
 async function announce(tx: ISql, orgId: string, now: Date, results: Results): Promise<void> {
-  if (sumOf(results, 'created') + sumOf(results, 'updated') === 0) return
+  if (countSum(results, 'created') + countSum(results, 'updated') === 0) return
   const months = changedMonths(results, now, await findZone(tx, orgId))
   await emit(tx, orgId, now, buildEvents(results, await writeBudgetAlerts(tx, orgId, months)))
   await lockOrganization(tx, orgId)
 }
 
-const sumOf = (results: Results, count: keyof RecordCounts): number =>
+const countSum = (results: Results, count: keyof RecordCounts): number =>
   Object.values(results).reduce((total, result) => total + (result?.[count] ?? 0), 0)
 
 /** Writes the sessions, and the findings of the heatmap that follow from them. */

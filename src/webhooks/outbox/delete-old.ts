@@ -1,4 +1,4 @@
-import { inBatches, sumOf } from '../../base/batches.ts'
+import { inBatches, sumBy } from '../../base/batches.ts'
 import { orderedIdFloor } from '../../base/ids.ts'
 import type { ISql, Sql } from '../../database/client.ts'
 import { deleteFrom } from '../../database/rows.ts'
@@ -19,7 +19,7 @@ export async function deleteOldDeliveries(sql: Sql, before: Date): Promise<numbe
     where c.day <= ${before}::timestamptz::date
       and c.status in ('success', 'failed', 'cancelled')
     limit ${MAX_ENDPOINTS}`
-  const deleted = await sumOf(endpoints, ({ org_id, endpoint_id }) =>
+  const deleted = await sumBy(endpoints, ({ org_id, endpoint_id }) =>
     inBatches(BATCH, () => deleteBatch(sql, org_id, endpoint_id, before)),
   )
   for (const orgId of new Set(endpoints.map((endpoint) => endpoint.org_id))) {

@@ -1,6 +1,6 @@
 // Cancels and fails deliveries that are not sent any more.
 
-import { inBatches, sumOf } from '../../base/batches.ts'
+import { inBatches, sumBy } from '../../base/batches.ts'
 import type { Log } from '../../base/log.ts'
 import type { Fragment, ISql, Sql } from '../../database/client.ts'
 import { deleteFrom } from '../../database/rows.ts'
@@ -74,7 +74,7 @@ export async function cancelOfDeletedEndpoints(sql: Sql): Promise<number> {
           and e.id = c.endpoint_id
       )
     limit ${MAX_ENDPOINTS}`
-  const cancelled = await sumOf(endpoints, ({ org_id, endpoint_id }) =>
+  const cancelled = await sumBy(endpoints, ({ org_id, endpoint_id }) =>
     inBatches(BATCH, () => cancelWaiting(sql, org_id, endpoint_id, BATCH)),
   )
   await deleteHealthOfDeleted(sql)
@@ -117,7 +117,7 @@ export async function failAbandoned(sql: Sql, log: Pick<Log, 'warn'>): Promise<n
       limit 1
     ) a
     limit ${MAX_ENDPOINTS}`
-  return await sumOf(endpoints, ({ org_id, endpoint_id }) => failAbandonedOf(sql, org_id, endpoint_id, log))
+  return await sumBy(endpoints, ({ org_id, endpoint_id }) => failAbandonedOf(sql, org_id, endpoint_id, log))
 }
 
 async function failAbandonedOf(sql: ISql, orgId: string, endpointId: string, log: Pick<Log, 'warn'>) {

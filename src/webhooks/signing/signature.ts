@@ -101,17 +101,17 @@ export function maskedHeaders(identity: AttemptIdentity): Record<string, string>
 }
 
 // compares in constant time; the length of a signature is no secret
-const isSame = (signature: string, expected: string): boolean => {
+const isEqual = (signature: string, expected: string): boolean => {
   const [a, b] = [Buffer.from(signature), Buffer.from(expected)]
   return a.length === b.length && timingSafeEqual(a, b)
 }
 
 /** Whether `header` (`sha256=<hex>`) is the body's signature; in constant time. */
 export const verifySignature = (secret: string, body: string | Uint8Array, header: string): boolean =>
-  isSame(header, signatureOf(secret, body))
+  isEqual(header, signatureOf(secret, body))
 
 /** Whether one of the header's signatures (`v1,<base64>`, by spaces) is the message's. The caller checks its age. */
 export function verifyStandardSignature(secret: string, message: StandardMessage, header: string): boolean {
   const expected = standardSignatureOf(secret, message)
-  return header.split(' ').some((part) => isSame(part, expected))
+  return header.split(' ').some((part) => isEqual(part, expected))
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { basename, join } from 'node:path'
 import { AGENTS as AGENT_NAMES } from '../../../src/analysis/agents/agent-names.ts'
 import type { FileMemory } from '../../../src/analysis/agents/discover.ts'
-import { agentOf, FORMATS } from '../../../src/analysis/agents/format-list.ts'
+import { FORMATS, formatAgent } from '../../../src/analysis/agents/format-list.ts'
 import type { KnownFile } from '../../../src/analysis/agents/known-files.ts'
 import { readSessions } from '../../../src/analysis/agents/read-sessions.ts'
 import { mergeFragments } from '../../../src/analysis/fragments/merge.ts'
@@ -584,5 +584,5 @@ describe('what sub-agents do belongs to the session that started them', () => {
 })
 
 test('the names of agents are those of the formats', () => {
-  expect([...new Set(FORMATS.map(agentOf))]).toEqual([...AGENT_NAMES])
+  expect([...new Set(FORMATS.map(formatAgent))]).toEqual([...AGENT_NAMES])
 })

@@ -3,7 +3,7 @@ import { createKey } from '../../../src/accounts/keys/queries.ts'
 import { endOrganization } from '../../../src/server/erasure/queries.ts'
 import { type Ask, asker, newKey, newOrg, type Org } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
-import { addHook, localApp, receiver } from '../../support/webhook-api.ts'
+import { addHook, receiver, webhookApp } from '../../support/webhook-api.ts'
 
 // The routes of alerts and digests, and the addresses of Slack and Teams.
 
@@ -11,9 +11,9 @@ const NOW = new Date('2026-11-11T12:00:00.000Z')
 const SLACK = 'https://hooks.slack.com/services/T0/B0/secret-path-abcd'
 
 const database = await testsDatabase()
-let app: ReturnType<typeof localApp>
+let app: ReturnType<typeof webhookApp>
 beforeAll(() => {
-  app = localApp(database, { now: () => NOW })
+  app = webhookApp(database, { now: () => NOW })
 })
 
 const open: ReturnType<typeof receiver>[] = []

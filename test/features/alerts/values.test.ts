@@ -6,7 +6,7 @@ import { readTop, readValues } from '../../../src/features/alerts/value-queries.
 import { asker, newOrg } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 import { memberRecord, sessionRecord } from '../../support/records.ts'
-import { localApp } from '../../support/webhook-api.ts'
+import { webhookApp } from '../../support/webhook-api.ts'
 import { makeRecords } from '../usage/by-hand.ts'
 
 // The figures of alerts against breakdowns and lists of the API.
@@ -17,7 +17,7 @@ const TODAY = '2026-03-12'
 
 const database = await testsDatabase()
 const owner = await newOrg(database.sql, { scopes: ['read', 'write', 'webhooks', 'admin'] })
-const ask = asker(localApp(database, { now: () => NOW }), owner.key)
+const ask = asker(webhookApp(database, { now: () => NOW }), owner.key)
 const budgets = [
   { limit: 50 },
   { project: 'p1', limit: 20 },
@@ -153,7 +153,7 @@ test('forecast and percentage are those of /cost', async () => {
 
 test('findings count each file and fingerprint once, while they are open', async () => {
   const own = await newOrg(database.sql, { scopes: ['read', 'write', 'admin'] })
-  const by = asker(localApp(database, { now: () => NOW }), own.key)
+  const by = asker(webhookApp(database, { now: () => NOW }), own.key)
   const finding = (file: string | null, fingerprint: string) => ({
     severity: 'low',
     title: 't',
@@ -280,7 +280,7 @@ test('machines are silent after a day, 7 or 30 days, and endpoints fail after th
 
 test('seats are idle in the last 7 or 30 days, and limits are hit in the window of the hit', async () => {
   const own = await newOrg(database.sql, { scopes: ['read', 'write', 'admin'] })
-  const asked = asker(localApp(database, { now: () => NOW }), own.key)
+  const asked = asker(webhookApp(database, { now: () => NOW }), own.key)
   const member = (name: string, team: string) => ({
     ...{ type: 'member', id: `user_${name}`, email: `${name}@example.com`, display_name: name, team },
     ...{ role: 'developer', joined_at: '2026-01-01T00:00:00Z' },

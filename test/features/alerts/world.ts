@@ -1,7 +1,7 @@
 import { lookAtRules } from '../../../src/features/alerts/look.ts'
 import { asker, newOrg } from '../../support/api.ts'
 import { silent, type TestDatabase } from '../../support/postgres.ts'
-import { addHook, localApp } from '../../support/webhook-api.ts'
+import { addHook, webhookApp } from '../../support/webhook-api.ts'
 
 /** An organization with a clock, an endpoint for all events, and its alerts and digests. */
 export async function startWorld(
@@ -10,7 +10,7 @@ export async function startWorld(
 ) {
   const clock = { now: new Date(start) }
   const own = await newOrg(sql, { scopes: ['read', 'write', 'webhooks', 'admin'], plan })
-  const ask = asker(localApp({ ...database, sql }, { now: () => clock.now }), own.key)
+  const ask = asker(webhookApp({ ...database, sql }, { now: () => clock.now }), own.key)
   if (plan === 'cloud_team') await addHook(ask)
   let sessions = 0
   const add = async (kind: 'alerts' | 'digests', body: object): Promise<string> => {

@@ -3,7 +3,7 @@ import { createKey } from '../../../src/accounts/keys/queries.ts'
 import { asker, newKey } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 import { memberRecord, sessionRecord } from '../../support/records.ts'
-import { localApp } from '../../support/webhook-api.ts'
+import { webhookApp } from '../../support/webhook-api.ts'
 import { startWorld } from '../alerts/world.ts'
 
 const database = await testsDatabase()
@@ -31,7 +31,7 @@ test('has what fires, is exceeded and fails, as far as the caller may see it', a
   const id = await add('alerts', { name: 'Dear', metric: 'cost', window: 'day', above: 11 })
   await add('alerts', { name: 'Usual', metric: 'cost', window: 'day', above: 12 })
   await look(NOW)
-  const app = localApp(database, { now: () => new Date(NOW) })
+  const app = webhookApp(database, { now: () => new Date(NOW) })
   const seenBy = async (scopes: string[], person?: string): Promise<unknown> => {
     const given = { name: 'k', scopes, ...(person && { member: `${person}@example.com` }) }
     const { key } = await createKey(database.sql, orgId, given)
@@ -97,7 +97,7 @@ test('names the oldest critical findings that are open, models without a price, 
       (${orgId}, 'ada@example.com', 'laptop', '2026-11-01', '2026-11-20', 9),
       (${orgId}, 'bob@example.com', 'ci-runner', '2026-11-01', '2026-11-12', 9),
       (${orgId}, 'eve@example.com', 'old', '2026-08-01', '2026-09-12', 9)`
-  const app = localApp(database, { now: () => new Date(NOW) })
+  const app = webhookApp(database, { now: () => new Date(NOW) })
   const seenBy = async (scopes: string[]) => {
     const key = await newKey(database.sql, orgId, scopes)
     const { body } = await asker(app, key)('GET', '/v1/attention')

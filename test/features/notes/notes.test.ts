@@ -1,7 +1,6 @@
 import { expect, test } from 'bun:test'
-import { asker, newOrg } from '../../support/api.ts'
+import { asker, newOrg, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
-import { localApp } from '../../support/webhook-api.ts'
 
 // Notes of days: their routes, their records, and what follows the name of a project.
 
@@ -9,7 +8,7 @@ const database = await testsDatabase()
 
 async function organization(scopes = ['read', 'write', 'admin']) {
   const own = await newOrg(database.sql, { scopes })
-  const ask = asker(localApp(database), own.key)
+  const ask = asker(testApp(database.sql), own.key)
   const texts = async (query = '') =>
     (await ask('GET', `/v1/notes${query}`)).body.data.map((note) => note.text)
   return { ...own, ask, texts }

@@ -5,7 +5,7 @@ import { changeZone } from '../../../src/server/zone/change.ts'
 import { asker, newOrg } from '../../support/api.ts'
 import { findDifferences, type TestDatabase } from '../../support/postgres.ts'
 import { asOrganization } from '../../support/rls.ts'
-import { localApp } from '../../support/webhook-api.ts'
+import { webhookApp } from '../../support/webhook-api.ts'
 
 // An organization with records near the midnights of all time zones.
 
@@ -93,7 +93,7 @@ export async function world(
 ) {
   const own = await newOrg(db.sql, { scopes: ['read', 'write', 'admin', 'audit:write', 'webhooks'] })
   // a server remembers an organization for less than a second
-  const server = () => asker(localApp(db, { now: () => now }), own.key)
+  const server = () => asker(webhookApp(db, { now: () => now }), own.key)
   let ask = server()
   const sent = await ask('POST', '/v1/sync', { records })
   expect([sent.status, sent.body]).toMatchObject([200, { created: records.length }])

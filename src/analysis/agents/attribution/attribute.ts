@@ -124,7 +124,7 @@ export function createAttribution(memory: AttributionMemory, now: () => number):
       }
       const editsOf = (commit: LoggedCommit, file: LoggedFile) => {
         const keys = new Set(file.lines.map(({ key }) => key))
-        return written.editsOf(repository, namesOf(file), keys, isInTime(commit))
+        return written.editsOf(repository, pathsOf(file), keys, isInTime(commit))
       }
       const add = async (read: ReadCommit, edited: EditedCommit) => {
         const { sha } = edited.commit
@@ -169,7 +169,7 @@ export function createAttribution(memory: AttributionMemory, now: () => number):
         wants: (commit, file) =>
           again.has(commit.sha) &&
           (readable.has(commit.sha) ||
-            namesOf(file).some((path) => written.has(repository, path, isInTime(commit)))),
+            pathsOf(file).some((path) => written.has(repository, path, isInTime(commit)))),
         async *read(log) {
           /** Commits that wait, and those after them: they keep their order. */
           const open: ReadCommit[] = []
@@ -206,7 +206,7 @@ export function createAttribution(memory: AttributionMemory, now: () => number):
 const isAfter = (at: number, first: number | undefined): boolean => first !== undefined && at + 1_000 > first
 
 /** The names under which sessions may have edited the file. */
-const namesOf = ({ path, previousPath }: LoggedFile): string[] =>
+const pathsOf = ({ path, previousPath }: LoggedFile): string[] =>
   previousPath === null ? [path] : [path, previousPath]
 
 const makersOf = ({ commit }: EditedCommit, written: Written): Set<string> =>

@@ -63,14 +63,14 @@ function parseNote(text: string): NotedLines[] {
       continue
     }
     const [id = '', numbers = ''] = line.trim().split(' ')
-    const agent = agentOf(about, id.split('::')[0] ?? '')
+    const agent = authorOf(about, id.split('::')[0] ?? '')
     const ranges = parseRanges(numbers)
     if (agent !== null && ranges !== null) noteLines.push({ path, ...agent, ranges })
   }
   return noteLines
 }
 
-function agentOf({ sessions, prompts }: Json, id: string): Pick<NotedLines, 'agent' | 'session'> | null {
+function authorOf({ sessions, prompts }: Json, id: string): Pick<NotedLines, 'agent' | 'session'> | null {
   const entry = [sessions, prompts].map((each) => objectOf(each)[id]).find(isObject)
   const { tool, id: session } = objectOf(entry?.agent_id)
   const name = textOf(tool)

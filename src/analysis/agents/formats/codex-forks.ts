@@ -36,10 +36,10 @@ const parentOf = (meta: Json): string | null =>
 
 /** Notes a thread's total, so that its forks know it, which are younger and read later. */
 export function noteTotal(group: FileGroup, threadId: string, total: Totals): void {
-  group.owners.isOfOther(keyOf(threadId, total), threadId)
+  group.owners.isOfOther(callKey(threadId, total), threadId)
 }
 
-const keyOf = (threadId: string, total: Totals): string => `codex ${threadId} ${totalsKey(total)}`
+const callKey = (threadId: string, total: Totals): string => `codex ${threadId} ${totalsKey(total)}`
 
 /** The id of the turn that a line begins. */
 export function turnIdOf(line: Json, payload: Json): string | null {
@@ -83,7 +83,7 @@ export async function ownStartOf(file: SourceFile, threadId: string): Promise<nu
     const total =
       payload.type === 'token_count' ? totalsOf(valueAt(payload, 'info', 'total_token_usage')) : null
     const parent = parentOf(meta)
-    if (total !== null && parent !== null && file.group.owners.isOfOther(keyOf(parent, total), threadId))
+    if (total !== null && parent !== null && file.group.owners.isOfOther(callKey(parent, total), threadId))
       copiedByTotals = number
     if (line.type !== 'session_meta' && at !== null && at.slice(0, 19) > startedAt.slice(0, 19))
       ownByTime ??= number

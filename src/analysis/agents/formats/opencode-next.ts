@@ -24,7 +24,7 @@ export function readNextRow(state: OpencodeState, row: Row, data: Json, isFork: 
   } else if (row.type === 'assistant') {
     readObject(state, { ...message, role: 'assistant' })
     if (isKnown) return
-    for (const [index, each] of listOf(data.content).entries()) if (isObject(each)) part(index, partOf(each))
+    for (const [index, each] of listOf(data.content).entries()) if (isObject(each)) part(index, asPart(each))
     part('files', { type: 'patch', files: valueAt(data, 'snapshot', 'files') })
   } else if (row.type === 'compaction' && !isKnown) readCompaction(state, message)
   else if (row.type === 'location-switched') {
@@ -43,7 +43,7 @@ function readCompaction(state: OpencodeState, message: Json): void {
 }
 
 /** A call of a tool has its own state; the names of its fields differ. */
-function partOf(part: Json): Json {
+function asPart(part: Json): Json {
   if (part.type !== 'tool') return part
   const state = objectOf(part.state)
   const metadata = state.metadata ?? state.structured

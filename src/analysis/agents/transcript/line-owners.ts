@@ -1,12 +1,12 @@
 /** A line is the hash of its key, in the bits that a number has. */
-export const lineOf = (hash: bigint): number => Number(BigInt.asUintN(53, hash))
+export const lineHash = (hash: bigint): number => Number(BigInt.asUintN(53, hash))
 
 /** The sessions that lines were first read for, as hashes. `find`: of a line that is not in `added`, which may be cleared. */
 export function createLineOwners(find: (line: number) => number | undefined = () => undefined) {
   /** The owners that `find` does not know. */
   const added = new Map<number, number>()
   const ownerOf = (line: number) => added.get(line) ?? find(line)
-  const keyed = (lineKey: string) => lineOf(BigInt(Bun.hash(lineKey)))
+  const keyed = (lineKey: string) => lineHash(BigInt(Bun.hash(lineKey)))
   return {
     added,
     /** True when the line was first read for another session; else it is now this session's. */

@@ -12,7 +12,7 @@ export interface StartedSession {
 export function startedSessions({ transcripts }: FileGroup): StartedSession[] {
   const sessions = new Map<string, StartedSession>()
   for (const transcript of transcripts.values()) {
-    const id = firstOf(transcripts, transcript)
+    const id = rootOf(transcripts, transcript)
     const session = sessions.get(id)
     if (session === undefined) sessions.set(id, { id, transcripts: [transcript] })
     else session.transcripts.push(transcript)
@@ -20,7 +20,7 @@ export function startedSessions({ transcripts }: FileGroup): StartedSession[] {
   return [...sessions.values()]
 }
 
-function firstOf(transcripts: ReadonlyMap<string, Transcript>, transcript: Transcript): string {
+function rootOf(transcripts: ReadonlyMap<string, Transcript>, transcript: Transcript): string {
   const ids = new Set<string>()
   let id = transcript.id
   for (;;) {

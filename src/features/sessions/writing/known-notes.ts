@@ -48,10 +48,10 @@ export async function withKnownNotes(
 function withNotesOf(before: SessionRecord, record: SessionRecord): SessionRecord {
   const notes = lackingIn(record, before, SESSION_NOTE_NAMES)
   const tokens = withHour(record.tokens, before.tokens)
-  const turns = new Map((before.turn_records ?? []).map((turn, index) => [keyOf(turn, index), turn]))
+  const turns = new Map((before.turn_records ?? []).map((turn, index) => [turnKey(turn, index), turn]))
   let hasMore = notes !== undefined || tokens !== record.tokens
   const turn_records = (record.turn_records ?? []).map((turn, index) => {
-    const same = turns.get(keyOf(turn, index))
+    const same = turns.get(turnKey(turn, index))
     if (same === undefined) return turn
     const more = lackingIn(turn, same, CALL_NOTE_NAMES)
     const tokens = withHour(turn.tokens, same.tokens)
@@ -63,7 +63,7 @@ function withNotesOf(before: SessionRecord, record: SessionRecord): SessionRecor
 }
 
 /** A turn is the same by its number, role and time. */
-const keyOf = ({ turn_number, role, started_at }: TurnRecord, index: number): string =>
+const turnKey = ({ turn_number, role, started_at }: TurnRecord, index: number): string =>
   `${turn_number ?? index + 1} ${role ?? 'assistant'} ${started_at ? normalizeTimestamp(started_at) : ''}`
 
 type Notes = Parameters<typeof notesOf>[0]

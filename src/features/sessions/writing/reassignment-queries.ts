@@ -52,7 +52,7 @@ export async function withUsers(
         message: 'the session is stored without a user, and this API key is a member’s',
       })
     }
-    if (before === undefined || isSame(before, session) || isAsStored(session)) return session
+    if (before === undefined || isSameUser(before, session) || isAsStored(session)) return session
     different.push({ session, before, isTelemetry })
     return session
   })
@@ -82,7 +82,7 @@ const hasUser = ({ user_id, user_email }: StoredUser | PreparedSession) =>
 const userField = ({ field, user_id }: PreparedSession): string =>
   `${field}.${user_id === null ? 'user_email' : 'user_id'}`
 
-const isSame = (a: User, b: User) => a.user_id === b.user_id && a.user_email === b.user_email
+const isSameUser = (a: User, b: User) => a.user_id === b.user_id && a.user_email === b.user_email
 
 interface Different {
   session: PreparedSession

@@ -71,7 +71,7 @@ function sessionOf(
   const id = textOf(row.id)
   if (id === null) return null
   const transcript = file.transcriptOf(ids.get(id) ?? id)
-  const calls = ledger.filter((call) => !transcript.isCopied(keyOf(call)))
+  const calls = ledger.filter((call) => !transcript.isCopied(callKey(call)))
   transcript.parentId ??= ids.get(row.parent_session_id) ?? null
   transcript.title ??= textOf(row.name) ?? textOf(row.description)
   const config = objectOf(parseJson(textOf(row.model_config_json) ?? ''))
@@ -88,7 +88,7 @@ function endSession({ transcript, row, model, ledger, calls }: Session): void {
     noteWhole(transcript, [totalOf(model, tokens, reportedCost(row.accumulated_cost))])
 }
 
-const keyOf = ({ created_timestamp, model, input_tokens, output_tokens, cache_read_tokens }: Row): string =>
+const callKey = ({ created_timestamp, model, input_tokens, output_tokens, cache_read_tokens }: Row): string =>
   `goose ${created_timestamp} ${model} ${input_tokens} ${output_tokens} ${cache_read_tokens}`
 
 function readMessage(file: SourceFile, { transcript, model, calls }: Session, message: Row): void {

@@ -44,7 +44,7 @@ function readEntry(state: State, entry: Json): undefined {
     state.transcript.title = textOf(entry.name) ?? state.transcript.title
     return
   }
-  if (transcript === null || (at !== null && transcript.isCopied(`${keyOf(message, id)} ${at}`))) return
+  if (transcript === null || (at !== null && transcript.isCopied(`${callKey(message, id)} ${at}`))) return
   transcript.noteContext(at, isOlder ? from.cwd : null)
   let turn: Turn | null = null
   for (const { agent = null, ...call } of callsOf(entry, message, id, state.model)) {
@@ -74,7 +74,7 @@ function readHead(state: State, { cwd: folder, parentSession }: Json, at: Time):
 const PARENT = /(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d+Z)_([^/\\]+)\.jsonl$/
 
 /** The provider's id, which some use twice, with the time; else the entry's id. A copy of the message has them too. */
-function keyOf({ responseId, timestamp }: Json, id: string): string {
+function callKey({ responseId, timestamp }: Json, id: string): string {
   const responseText = textOf(responseId)
   return responseText === null || typeof timestamp !== 'number' ? id : `${responseText} ${timestamp}`
 }
@@ -84,7 +84,7 @@ type Call = ApiMessage & { agent?: string | null }
 function callsOf(entry: Json, message: Json, id: string, model: string | null): Call[] {
   if (message.role === 'assistant') {
     const notes = vendorNotes(message.provider)
-    return [{ ...usedBy(message.usage, model), id: keyOf(message, id), notes }]
+    return [{ ...usedBy(message.usage, model), id: callKey(message, id), notes }]
   }
   if (message.role !== undefined) return usedByTool(message, id)
   const modelName = textOf(entry.model) ?? model

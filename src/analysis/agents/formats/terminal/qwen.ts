@@ -68,7 +68,7 @@ function readSystem(transcript: Transcript, line: Json, id: string, at: Time): v
   else if (name === 'qwen-code.api_error') transcript.addEvent('api_error', id, at)
   else if (name === 'qwen-code.api_response') {
     const tokens = tokensOf((kind) => event[`${EVENT_COUNTS[kind]}_token_count`])
-    const key = keyOf(tokens)
+    const key = tokensKey(tokens)
     const messageId = textOf(event.response_id) ?? id
     const { answers, lines } = stateOf(transcript)
     const line = take(lines, key)
@@ -85,8 +85,8 @@ function readAnswer(transcript: Transcript, line: Json, parts: readonly Json[], 
   const tokens = usage === null ? null : tokensOf((kind) => usage[`${kind}TokenCount`])
   const state = stateOf(transcript)
   const isSubAgent = textOf(line.agentId) !== null
-  const answerId = tokens === null || isSubAgent ? undefined : take(state.answers, keyOf(tokens))
-  if (tokens !== null && answerId === undefined && !isSubAgent) put(state.lines, keyOf(tokens), id)
+  const answerId = tokens === null || isSubAgent ? undefined : take(state.answers, tokensKey(tokens))
+  if (tokens !== null && answerId === undefined && !isSubAgent) put(state.lines, tokensKey(tokens), id)
   // the calls of a sub-agent's answer may be a line of their own, after that of its usage
   const before = usage === null && isSubAgent ? state.turn : null
   const notes = notesFrom({ version: line.version })
@@ -136,7 +136,7 @@ function tokensOf(count: (kind: keyof typeof EVENT_COUNTS) => unknown): MessageT
   return tokensOfCall({ input, output, read }, true)
 }
 
-const keyOf = ({ input, output, cache_read }: MessageTokens): string => `${input} ${output} ${cache_read}`
+const tokensKey = ({ input, output, cache_read }: MessageTokens): string => `${input} ${output} ${cache_read}`
 
 const put = (ids: Unpaired, key: string, id: string) => ids.getOrInsertComputed(key, () => []).push(id)
 const take = (ids: Unpaired, key: string): string | undefined => ids.get(key)?.shift()
