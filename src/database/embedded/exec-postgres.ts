@@ -4,7 +4,7 @@
 // stays, and no further process is needed. macOS has no such signal: there PostgreSQL is started directly, and after
 // a SIGKILL of this program it runs until the next start, which stops it (`stopStalePostmaster`).
 
-import { dlopen, FFIType, ptr } from 'bun:ffi'
+import { dlopen, FFIType } from 'bun:ffi'
 import { fileURLToPath } from 'node:url'
 import type { SystemUser } from './system-user.ts'
 
@@ -46,40 +46,27 @@ export function execCommand(request: ExecRequest): {
 export function execPostgres(): never {
   const { command, parent, user } = JSON.parse(process.env[EXEC_POSTGRES] ?? '') satisfies ExecRequest
   const { symbols: libc } = dlopen('libc.so.6', {
-    setgroups: { args: [FFIType.u64, FFIType.ptr], returns: FFIType.i32 },
-    setgid: { args: [FFIType.u32], returns: FFIType.i32 },
-    setuid: { args: [FFIType.u32], returns: FFIType.i32 },
     prctl: { args: [FFIType.i32, FFIType.u64, FFIType.u64, FFIType.u64, FFIType.u64], returns: FFIType.i32 },
-    execve: { args: [FFIType.ptr, FFIType.ptr, FFIType.ptr], returns: FFIType.i32 },
   })
-  if (user !== undefined) {
-    const isSwitched =
-      libc.setgroups(0, null) === 0 && libc.setgid(user.gid) === 0 && libc.setuid(user.uid) === 0
-    if (!isSwitched) fail(EXIT_CANNOT_SWITCH_USER, `cannot switch to uid ${user.uid}`)
-  }
-  // this comes after setuid, which clears it
-  libc.prctl(PR_SET_PDEATHSIG, SIGINT, 0, 0, 0)
-  // if the parent died before the line above, the signal is never sent
-  if (process.ppid !== parent) fail(EXIT_CANNOT_EXECUTE, 'the parent is gone')
   const [path = ''] = command
-  const argv = pointers(command)
-  const envp = pointers(['LC_ALL=C'])
-  const pathText = cString(path)
-  libc.execve(ptr(pathText), ptr(argv.table), ptr(envp.table))
-  fail(EXIT_CANNOT_EXECUTE, `cannot execute ${path}`)
-}
-
-function fail(code: number, message: string): never {
-  process.stderr.write(`${message}\n`)
+  let [code, problem] = [EXIT_CANNOT_SWITCH_USER, `cannot switch to uid ${user?.uid}`]
+  try {
+    if (user !== undefined) {
+      process.setgroups?.([])
+      process.setgid?.(user.gid)
+      process.setuid?.(user.uid)
+    }
+    // this comes after setuid, which clears it
+    libc.prctl(PR_SET_PDEATHSIG, SIGINT, 0, 0, 0)
+    ;[code, problem] = [EXIT_CANNOT_EXECUTE, `cannot execute ${path}`]
+    // if the parent died before prctl, the signal is never sent
+    if (process.ppid === parent) process.execve?.(path, command, { LC_ALL: 'C' })
+    problem = 'the parent is gone'
+  } catch {
+    // `problem` says it
+  }
+  process.stderr.write(`${problem}\n`)
   process.exit(code)
-}
-
-const cString = (text: string) => Buffer.from(`${text}\0`)
-
-/** A null-terminated array of pointers to C strings; `texts` keeps these from being garbage-collected. */
-function pointers(values: string[]): { table: BigUint64Array; texts: Buffer[] } {
-  const texts = values.map(cString)
-  return { table: new BigUint64Array([...texts.map((text) => BigInt(ptr(text))), 0n]), texts }
 }
 
 if (import.meta.main && !Bun.isStandaloneExecutable) execPostgres()
