@@ -21,15 +21,15 @@ const LOCK = Bun.JSONC.parse(readFileSync(join(ROOT, 'bun.lock'), 'utf8')) as {
   packages: Record<string, Locked>
 }
 
-interface Found {
+interface LockedPackage {
   key: string
   component: ReturnType<typeof npmComponent>
   uses: string[]
 }
 
 /** The packages of `names` and all that they need, by their references; `uses` are those of the names. */
-export function lockedPackages(names: object): { byName: Map<string, Found>; uses: string[] } {
-  const packages = new Map<string, Found>()
+export function lockedPackages(names: object): { byName: Map<string, LockedPackage>; uses: string[] } {
+  const packages = new Map<string, LockedPackage>()
   const visit = (needed: string[], path: string): string[] =>
     needed.flatMap((name) => {
       const key = resolve(LOCK.packages, path, name)
@@ -38,7 +38,7 @@ export function lockedPackages(names: object): { byName: Map<string, Found>; use
       const component = npmComponent(key, locked)
       const ref = component['bom-ref']
       if (!packages.has(ref)) {
-        const entry: Found = { key, component, uses: [] }
+        const entry: LockedPackage = { key, component, uses: [] }
         packages.set(ref, entry)
         entry.uses = visit(required(locked[2]), key)
       }

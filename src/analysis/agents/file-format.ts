@@ -101,10 +101,10 @@ function objectsIn(head: string): Objects {
   }
 }
 
-type Found = { format: Format } & Partial<HeadFacts>
+type Match = { format: Format } & Partial<HeadFacts>
 
 /** The format of the first object that is of one. */
-function findLines({ objects }: Head): Found | undefined {
+function findLines({ objects }: Head): Match | undefined {
   for (const object of objects()) {
     const type = textOf(object.type)
     const format = FORMATS.find(({ detect }) => detect?.line?.(object, type))
@@ -114,7 +114,7 @@ function findLines({ objects }: Head): Found | undefined {
 }
 
 /** A document over many lines, or one line longer than the head, is recognized by its keys. */
-function findDocument(head: Head, hasLines: boolean): Found | undefined {
+function findDocument(head: Head, hasLines: boolean): Match | undefined {
   for (const format of FORMATS) {
     const document = format.detect?.document?.(head, hasLines)
     if (document) return { format, ...document }

@@ -43,8 +43,8 @@ export function mergeFragments(a: SessionFragments, b: SessionFragments): Sessio
 
 /** The agent that a transcript is of; what telemetry names its sender may be anything. */
 function mergedAgent(a: SessionFragments, b: SessionFragments): string {
-  const [isToldOnly, isOtherToldOnly] = [originOf(a) === 'telemetry', originOf(b) === 'telemetry']
-  if (isToldOnly !== isOtherToldOnly) return isToldOnly ? b.agent : a.agent
+  const [isOfTelemetry, isOtherOfTelemetry] = [originOf(a) === 'telemetry', originOf(b) === 'telemetry']
+  if (isOfTelemetry !== isOtherOfTelemetry) return isOfTelemetry ? b.agent : a.agent
   return least(a.agent, b.agent)
 }
 

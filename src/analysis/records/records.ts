@@ -29,9 +29,9 @@ export const RECORD_SCHEMAS = {
 export type SyncRecord = Static<(typeof RECORD_SCHEMAS)[keyof typeof RECORD_SCHEMAS]>
 
 /** A record of a batch. `prefix` is before the names of its fields in errors: `records[3].`. */
-export interface Sent<Kind extends SyncRecord['type']> {
+export interface SentRecord<Kind extends SyncRecord['type']> {
   prefix: string
   record: Extract<SyncRecord, { type: Kind }>
 }
 /** The records of a batch by kind, each in the order in which they were sent. */
-export type SentRecords = { [Kind in SyncRecord['type']]?: Sent<Kind>[] }
+export type SentRecords = { [Kind in SyncRecord['type']]?: SentRecord<Kind>[] }

@@ -6,7 +6,7 @@ import { MessageReader, WireError } from './wire.ts'
 // alike: resources (1), each with its resource (1) and scopes (2), each with records (2).
 
 type OnRecord = (record: TelemetryRecord) => void
-type Found = Map<string, string | number | boolean>
+type Values = Map<string, string | number | boolean>
 
 /** Calls `onRecord` for each record of a request. Throws WireError. */
 export function readProtobuf(bytes: Uint8Array, signal: TelemetryRecord['signal'], onRecord: OnRecord): void {
@@ -15,7 +15,7 @@ export function readProtobuf(bytes: Uint8Array, signal: TelemetryRecord['signal'
   each(new MessageReader(whole), 1, (group) => {
     // read twice: the resource may be behind what it has
     const again = group.copy()
-    const resource: Found = new Map()
+    const resource: Values = new Map()
     each(group, 1, (message) => each(message, 1, (attribute) => readAttribute(attribute, resource)))
     each(again, 2, (scope) => each(scope, 2, (record) => readRecord(record, resource, onRecord)))
   })
@@ -31,7 +31,7 @@ function fields(message: MessageReader, take: (field: number, message: MessageRe
   for (let number = message.next(); number !== 0; number = message.next()) take(number, message)
 }
 
-function readAttribute(attribute: MessageReader, values: Found): void {
+function readAttribute(attribute: MessageReader, values: Values): void {
   try {
     let key = ''
     let value: MessageReader | undefined
@@ -61,7 +61,7 @@ function readValue(message: MessageReader): string | number | boolean | undefine
 }
 
 function readLog(log: MessageReader, resource: Attributes, onRecord: OnRecord): void {
-  const attributes: Found = new Map()
+  const attributes: Values = new Map()
   let [time, observed] = [0n, 0n]
   let field: string | undefined
   let body: unknown
@@ -78,7 +78,7 @@ function readLog(log: MessageReader, resource: Attributes, onRecord: OnRecord): 
 }
 
 function readSpan(span: MessageReader, resource: Attributes, onRecord: OnRecord): void {
-  const attributes: Found = new Map()
+  const attributes: Values = new Map()
   let name = ''
   let [start, end] = [0n, 0n]
   let isError = false
@@ -117,7 +117,7 @@ function readMetric(metric: MessageReader, resource: Attributes, onRecord: OnRec
 }
 
 function readPoint(point: MessageReader, attributesAt: number): Omit<TelemetryRecord, 'name' | 'resource'> {
-  const attributes: Found = new Map()
+  const attributes: Values = new Map()
   let time = 0n
   let value: number | undefined
   const isNumber = attributesAt === 7

@@ -8,7 +8,7 @@ import { Marks, Shape, Swatch } from './shapes.tsx'
 
 // A chart of stacked bars over periods.
 
-export interface Series extends Named {
+export interface Series extends Label {
   values: readonly number[]
 }
 
@@ -200,7 +200,7 @@ const stepsOf = (values: readonly (number | null)[], width: number, y: (value: n
     })
     .join('')
 
-interface Named {
+interface Label {
   name: string
   /** A click on the name goes there. */
   href?: string | undefined
@@ -211,10 +211,10 @@ interface Named {
 }
 
 /** The number of a series' colour and shape: its own, else by its place, the rest is grey. */
-const shapeOf = ({ isRest, color }: Named, index: number): number => (isRest === true ? 6 : (color ?? index))
+const shapeOf = ({ isRest, color }: Label, index: number): number => (isRest === true ? 6 : (color ?? index))
 
 interface LegendProps {
-  names: readonly Named[]
+  names: readonly Label[]
   limit?: string | undefined
   flags?: readonly { name: string; kind: string; of: number }[]
 }

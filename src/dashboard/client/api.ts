@@ -29,7 +29,7 @@ export function pathOf(path: string, query: Query = {}): string {
   return `${path}${others || '?'}&${empty.map((name) => `${name}=`).join('&')}`
 }
 
-interface Sent {
+interface RequestParts {
   method?: string
   body?: unknown
   accept?: string
@@ -43,7 +43,7 @@ export const KEY_REFUSED = 'key-refused'
 /** Makes a request with the tab's key, without one by the browser's session. Throws ApiFailure with the API's message. */
 export async function request(
   path: string,
-  { method = 'GET', body, accept, key = apiKey.read(), signal }: Sent = {},
+  { method = 'GET', body, accept, key = apiKey.read(), signal }: RequestParts = {},
 ) {
   const headers = new Headers()
   const csrfToken = readCsrfToken()
@@ -72,7 +72,7 @@ export async function request(
   throw new ApiFailure(response.status, message, Number.isFinite(retryAfter) ? retryAfter : undefined)
 }
 
-export async function getJson<Body>(path: string, sent: Sent = {}): Promise<Body> {
+export async function getJson<Body>(path: string, sent: RequestParts = {}): Promise<Body> {
   const response = await request(path, sent)
   return (await response.json()) as Body
 }

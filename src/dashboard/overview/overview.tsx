@@ -123,10 +123,10 @@ const Left = ({ attention: { mine, windows } }: { attention: Attention }) =>
     .filter((text) => text !== '')
     .map((text) => <div key={text}>{text}</div>)
 
-type Kept = Record<string, string | undefined>
+type Params = Record<string, string | undefined>
 
 /** Shows what came of the sessions. */
-function OutcomeTiles({ total, range, kept }: { total: Outcomes['total']; range: Range; kept: Kept }) {
+function OutcomeTiles({ total, range, kept }: { total: Outcomes['total']; range: Range; kept: Params }) {
   const { pull_requests, linked_share, ai_lines, ai_share, survival } = total
   const each = saidPerMerged(total)
   // no commit of the last 30 days is older than 30 days
@@ -158,7 +158,7 @@ function OutcomeTiles({ total, range, kept }: { total: Outcomes['total']; range:
   )
 }
 
-type QualityTileProps = QualityOverview & { kept: Kept; against: Range | undefined }
+type QualityTileProps = QualityOverview & { kept: Params; against: Range | undefined }
 
 function QualityTile({ kept, against, average_score, total_sessions, previous }: QualityTileProps) {
   return (

@@ -25,7 +25,7 @@ const seatSum = (seats: readonly Seat[], value: (seat: Seat) => number) =>
 const hoursOf = ({ limits }: Seat): number =>
   limits.reduce((all, { hours_blocked }) => all + hours_blocked, 0)
 
-type Found = { data: readonly Seat[]; total: Pick<SeatPage['total'], 'paid' | 'cost'> }
+type PagePart = { data: readonly Seat[]; total: Pick<SeatPage['total'], 'paid' | 'cost'> }
 
 /** Seats of a verdict: what to do, what is said of them, and of none. */
 const GROUPS = [
@@ -34,7 +34,7 @@ const GROUPS = [
     verdict: 'idle',
     word: 'idle',
     none: 'No seat stood idle.',
-    said: ({ total: { paid } }: Found) =>
+    said: ({ total: { paid } }: PagePart) =>
       `No session of its vendor came in these days; ${formatDollars(paid)} was paid.`,
   },
   {
@@ -42,7 +42,7 @@ const GROUPS = [
     verdict: 'limited',
     word: 'limited',
     none: 'Nobody waited for a limit.',
-    said: ({ data }: Found) =>
+    said: ({ data }: PagePart) =>
       `${data.length === 100 ? 'The first 100' : 'They'} hit ${countOf(seatSum(data, hitsOf), 'limit')} and waited ${formatWhole(seatSum(data, hoursOf))} h.`,
   },
   {
@@ -50,7 +50,7 @@ const GROUPS = [
     verdict: 'low',
     word: 'little used',
     none: 'Each is used for a quarter of its price at least.',
-    said: ({ total: { cost } }: Found) =>
+    said: ({ total: { cost } }: PagePart) =>
       `By API they would have cost ${formatDollars(cost)}, less than a quarter.`,
   },
 ] as const

@@ -26,19 +26,19 @@ export interface Rules<Kind extends RuleKind> {
   /** An organization has this many at most. */
   most: number
   show: (rule: Rule<Kind>) => Shown
-  wantedOf: (body: object, orgId: string, before?: Rule<Kind>) => Wanted<Kind>
+  wantedOf: (body: object, orgId: string, before?: Rule<Kind>) => RuleFields<Kind>
   /** When a new one is due. */
   firstDue: (definition: Definitions[Kind], clock: Clock) => Date
   renewed: (before: Rule<Kind>, after: Rule<Kind>, clock: Clock) => Partial<Pick<Rule, 'states' | 'due_at'>>
 }
 
-interface Asked {
+interface RuleRequest {
   orgId: string
   actor: Actor
   body: object
 }
 
-export interface Wanted<Kind extends RuleKind> {
+export interface RuleFields<Kind extends RuleKind> {
   define: (tx: ISql) => Promise<Omit<Definitions[Kind], 'destinations'>>
   destinations: readonly DestinationBody[]
   enabled: boolean
@@ -53,7 +53,7 @@ const detailsOf = ({ id, definition, enabled }: Pick<Rule, 'id' | 'definition' |
 export async function createRule<Kind extends RuleKind>(
   deps: RuleDeps,
   { kind, most, show, wantedOf, firstDue }: Rules<Kind>,
-  { orgId, actor, body }: Asked,
+  { orgId, actor, body }: RuleRequest,
   idempotency: Idempotency | undefined,
 ): Promise<Shown> {
   const { define, destinations: given, enabled } = wantedOf(body, orgId)
@@ -79,7 +79,7 @@ export async function createRule<Kind extends RuleKind>(
 export async function updateRule<Kind extends RuleKind>(
   deps: RuleDeps,
   { kind, show, wantedOf, renewed }: Rules<Kind>,
-  { orgId, actor, body }: Asked,
+  { orgId, actor, body }: RuleRequest,
   before: Rule<Kind>,
 ): Promise<Shown> {
   const { id } = before

@@ -3,7 +3,7 @@
 import { fieldError, validationError } from '../../base/errors.ts'
 import type { ISql } from '../../database/client.ts'
 import { findMemberIds, NO_MEMBER } from '../usage/scope-queries.ts'
-import type { Wanted } from './changes.ts'
+import type { RuleFields } from './changes.ts'
 import { shownDestination } from './destinations.ts'
 import { Digest, DigestChangeBody, isSameHour, NewDigestBody, nextHour } from './digest-model.ts'
 import { compare, evaluate, keysOf, type Series, summaryOf } from './evaluate.ts'
@@ -32,7 +32,7 @@ function alertOf({ id, definition, enabled, states, created_at }: AlertRule): Al
 }
 
 /** Reads the alert that a body asks for. `define` throws VALIDATION_ERROR for an unknown member. */
-function wantedOf(body: AlertChangeBody, orgId: string, before?: AlertRule): Wanted<'alert'> {
+function wantedOf(body: AlertChangeBody, orgId: string, before?: AlertRule): RuleFields<'alert'> {
   const { destinations, enabled, ...change } = body
   const { destinations: stored, ...said } = before?.definition ?? DEFAULTS
   const definition = changed(said, change)

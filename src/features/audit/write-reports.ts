@@ -2,7 +2,7 @@
 
 import type { ReportType } from '../../analysis/records/audit.ts'
 import { findChanges, type WriteResult } from '../../analysis/records/changes.ts'
-import type { Sent } from '../../analysis/records/records.ts'
+import type { SentRecord } from '../../analysis/records/records.ts'
 import { microsOf, TIME_PATTERN_US, timestampOf } from '../../base/dates.ts'
 import { fieldError } from '../../base/errors.ts'
 import { derivedId, idsOf } from '../../base/ids.ts'
@@ -12,7 +12,7 @@ import type { ReportSummary } from './model.ts'
 import { type CountRow, findLastTime, summaryOf } from './report-queries.ts'
 
 /** A report to generate. Times have six decimals; null: the record does not give them. */
-interface Wanted {
+interface ReportFields {
   id: string
   report_type: ReportType
   from: string
@@ -22,7 +22,7 @@ interface Wanted {
 }
 
 export interface ReportsWritten extends WriteResult {
-  generated: readonly Pick<Wanted, 'id' | 'report_type' | 'from' | 'to'>[]
+  generated: readonly Pick<ReportFields, 'id' | 'report_type' | 'from' | 'to'>[]
 }
 
 /**
@@ -33,7 +33,7 @@ export interface ReportsWritten extends WriteResult {
 export async function writeReports(
   tx: ISql,
   orgId: string,
-  sent: readonly Sent<'report'>[],
+  sent: readonly SentRecord<'report'>[],
 ): Promise<ReportsWritten> {
   const wanted = sent.map(wantedOf)
   const stored = await findReports(tx, orgId, idsOf(wanted))
@@ -45,7 +45,7 @@ export async function writeReports(
 /** The time with six decimals. */
 const sixDecimals = (text: string | null | undefined) => (text ? timestampOf(microsOf(text)) : null)
 
-function wantedOf({ prefix, record }: Sent<'report'>): Wanted {
+function wantedOf({ prefix, record }: SentRecord<'report'>): ReportFields {
   const { report_type, from, to } = record
   if (from > to) throw fieldError(`${prefix}from`, 'must not be after to')
   const id = record.id ?? derivedId('report', report_type, from, to)
@@ -53,15 +53,15 @@ function wantedOf({ prefix, record }: Sent<'report'>): Wanted {
   return { id, report_type, from, to, generated_at, through }
 }
 
-const isSame = (wanted: Wanted, other: Wanted): boolean =>
+const isSame = (wanted: ReportFields, other: ReportFields): boolean =>
   wanted.report_type === other.report_type &&
   wanted.from === other.from &&
   wanted.to === other.to &&
   (wanted.generated_at === null || wanted.generated_at === other.generated_at) &&
   (wanted.through === null || wanted.through === other.through)
 
-async function findReports(tx: ISql, orgId: string, ids: string[]): Promise<Map<string, Wanted>> {
-  const rows = await tx<Wanted[]>`
+async function findReports(tx: ISql, orgId: string, ids: string[]): Promise<Map<string, ReportFields>> {
+  const rows = await tx<ReportFields[]>`
     select r.id, r.report_type, r.period_from::text as from, r.period_to::text as to,
       to_char(r.generated_at at time zone 'UTC', ${TIME_PATTERN_US}) as generated_at,
       to_char(r.through at time zone 'UTC', ${TIME_PATTERN_US}) as through
@@ -75,7 +75,7 @@ const COLUMNS = [
   ...['report_type', 'period_from', 'period_to', 'generated_at', 'through', 'snapshot_at', 'summary'],
 ]
 
-async function buildReports(tx: ISql, orgId: string, reports: readonly Wanted[]): Promise<void> {
+async function buildReports(tx: ISql, orgId: string, reports: readonly ReportFields[]): Promise<void> {
   if (reports.length === 0) return
   const last = await findLastTime(tx, orgId, TIME_PATTERN_US)
   const bounded = reports.map((report) => ({ ...report, through: report.through ?? last }))
@@ -99,7 +99,7 @@ async function buildReports(tx: ISql, orgId: string, reports: readonly Wanted[])
 }
 
 /** Summaries by id: whole days are read from the counts, the day of `through` from the log itself. */
-async function summarize(tx: ISql, orgId: string, reports: readonly Wanted[]) {
+async function summarize(tx: ISql, orgId: string, reports: readonly ReportFields[]) {
   const rows = await tx<(CountRow & { id: string })[]>`
     select n.id, c.action, c.user_id, c.date::text as date, c.count
     from ${unnest(tx, reports, {

@@ -3,7 +3,7 @@
 import { deleteRows, insertRows, type LogRow } from '../../accounts/audit-log/append.ts'
 import type { AuditRecord } from '../../analysis/records/audit.ts'
 import { findChanges } from '../../analysis/records/changes.ts'
-import type { Sent } from '../../analysis/records/records.ts'
+import type { SentRecord } from '../../analysis/records/records.ts'
 import { LAST_MICROS, microsOf, TIME_PATTERN_US, timestampOf } from '../../base/dates.ts'
 import { fieldError } from '../../base/errors.ts'
 import { derivedId } from '../../base/ids.ts'
@@ -32,7 +32,7 @@ interface StoredEntry extends LogRow {
  * sent with. Throws VALIDATION_ERROR for a record that would change an entry of this service's own, and for
  * details that are too long.
  */
-export async function writeAudit(tx: ISql, orgId: string, sent: readonly Sent<'audit'>[]) {
+export async function writeAudit(tx: ISql, orgId: string, sent: readonly SentRecord<'audit'>[]) {
   const entries = prepare(sent)
   const stored = await findStored(tx, orgId, [...new Set(entries.map(({ id }) => id))])
   refuseOwnEntries(entries, stored)
@@ -52,7 +52,7 @@ function refuseOwnEntries(entries: readonly Entry[], stored: ReadonlyMap<string,
   }
 }
 
-function prepare(sent: readonly Sent<'audit'>[]): Entry[] {
+function prepare(sent: readonly SentRecord<'audit'>[]): Entry[] {
   const repeated = new Map<string, number>()
   return sent.map(({ prefix, record }) => {
     const content = contentOf(record)

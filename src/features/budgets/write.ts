@@ -1,7 +1,7 @@
 // Writes budgets of records, and follows names that change.
 
 import { findLastChanges, type WriteResult } from '../../analysis/records/changes.ts'
-import type { Sent } from '../../analysis/records/records.ts'
+import type { SentRecord } from '../../analysis/records/records.ts'
 import { decimalText, MONEY_DECIMALS, scaled } from '../../base/decimals.ts'
 import { fieldError } from '../../base/errors.ts'
 import type { ISql } from '../../database/client.ts'
@@ -27,7 +27,7 @@ const keyOf = ({ scope, scope_key, month }: BudgetRow) => JSON.stringify([scope,
  * Writes the batch's budget records, one limit a month of each scope. Needs the organization's lock, after members are written.
  * Throws VALIDATION_ERROR for a member who does not exist.
  */
-export async function writeBudgets(tx: ISql, orgId: string, sent: readonly Sent<'budget'>[]) {
+export async function writeBudgets(tx: ISql, orgId: string, sent: readonly SentRecord<'budget'>[]) {
   const memberIds = sent.flatMap(({ record }) => record.member ?? [])
   const ids = await findMemberIds(tx, orgId, memberIds)
   const budgets = sent.map(({ prefix, record }): BudgetRow => {

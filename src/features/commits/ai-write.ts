@@ -6,7 +6,7 @@ import {
   PROVENANCES,
   survivalProblem,
 } from '../../analysis/records/commit.ts'
-import type { Sent } from '../../analysis/records/records.ts'
+import type { SentRecord } from '../../analysis/records/records.ts'
 import { validationError } from '../../base/errors.ts'
 import type { ISql } from '../../database/client.ts'
 import { deleteFrom, replaced, unnest } from '../../database/rows.ts'
@@ -27,7 +27,7 @@ const rankOf = ({ provenance }: Pick<AiRow, 'provenance'>): number =>
  * nothing, and the count of its lines that are left is not that of the stored ones; what is left of lines that are replaced goes
  * with them. Throws VALIDATION_ERROR, by the place in the batch, for more lines left than there are.
  */
-export async function findAiChanges(tx: ISql, orgId: string, sent: readonly Sent<'commit'>[]) {
+export async function findAiChanges(tx: ISql, orgId: string, sent: readonly SentRecord<'commit'>[]) {
   const given = sent.filter(
     ({ record }) => record.ai != null || record.survival != null || record.on_default_branch != null,
   )

@@ -1,6 +1,6 @@
 import { findZone } from '../../accounts/organizations/zone-queries.ts'
 import { findChanges, type WriteResult } from '../../analysis/records/changes.ts'
-import type { Sent } from '../../analysis/records/records.ts'
+import type { SentRecord } from '../../analysis/records/records.ts'
 import { dayOf } from '../../base/dates.ts'
 import { forbidden, MAX_PROBLEMS } from '../../base/errors.ts'
 import type { ISql } from '../../database/client.ts'
@@ -29,7 +29,7 @@ const REPLACED = 'the commit is stored with other content, which an API key of a
 export async function writeCommits(
   tx: ISql,
   orgId: string,
-  sent: readonly Sent<'commit'>[],
+  sent: readonly SentRecord<'commit'>[],
   { pause = () => undefined, mayReplace = true }: CommitOptions = {},
 ): Promise<WriteResult> {
   const commits = sent.map(({ record }) => prepareCommit(record))
@@ -87,7 +87,7 @@ interface CommitOptions {
   mayReplace?: boolean
 }
 
-function refuseReplaced(sent: readonly Sent<'commit'>[], replaced: readonly PreparedCommit[]): void {
+function refuseReplaced(sent: readonly SentRecord<'commit'>[], replaced: readonly PreparedCommit[]): void {
   if (replaced.length === 0) return
   const keys = new Set(replaced.map(commitKeyOf))
   const problems = sent

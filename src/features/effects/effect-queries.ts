@@ -1,6 +1,6 @@
 import type { Figures } from '../../analysis/effects/report.ts'
 import { findLastChanges } from '../../analysis/records/changes.ts'
-import type { Sent } from '../../analysis/records/records.ts'
+import type { SentRecord } from '../../analysis/records/records.ts'
 import { ApiError } from '../../base/errors.ts'
 import type { ISql } from '../../database/client.ts'
 import type { Renaming } from '../../database/rollups.ts'
@@ -54,7 +54,7 @@ export async function putEffects(tx: ISql, orgId: string, rows: readonly StoredE
 }
 
 /** Writes the batch's records of changes. Needs the organization's lock. */
-export async function writeEffects(tx: ISql, orgId: string, sent: readonly Sent<'effect'>[]) {
+export async function writeEffects(tx: ISql, orgId: string, sent: readonly SentRecord<'effect'>[]) {
   const effects = sent.map(({ record }): StoredEffect => {
     const { id, source, name = null, dismissed, kind = null, unit, from_day = null, to_day = null } = record
     const { members = null, projects = null, team = null } = record

@@ -39,7 +39,7 @@ export interface Change {
 }
 
 /** All that is known of an organization's changes at an instant. */
-export interface Known {
+export interface State {
   zone: string
   today: string
   /** The week that runs, and the first one with work. */
@@ -63,7 +63,7 @@ const NAMES: Readonly<Record<string, (value: string) => string>> = {
 }
 
 /** Finds what changed: what is noticed in the members' calls, and what was recorded or assigned. Newest first. */
-export async function findChanges(sql: ISql, orgId: string, prices: PriceHistory, now: Date): Promise<Known> {
+export async function findChanges(sql: ISql, orgId: string, prices: PriceHistory, now: Date): Promise<State> {
   const zone = await findZone(sql, orgId)
   const today = dayOf(now, zone)
   const week = weekOf(today)
@@ -106,16 +106,16 @@ const MOST = 8
 
 /** Finds changes as `findChanges`, once while the organization's data are the same: it reads all weeks. */
 export function rememberChanges(): typeof findChanges {
-  const byOrg = new Map<string, { version: string; known: Known }>()
+  const byOrg = new Map<string, { version: string; state: State }>()
   return async (sql, orgId, prices, now) => {
     const version = `${(await findVersions(sql, [orgId])).get(orgId)} ${now.toISOString().slice(0, 13)}`
     const before = byOrg.get(orgId)
-    if (before?.version === version) return before.known
-    const known = await findChanges(sql, orgId, prices, now)
+    if (before?.version === version) return before.state
+    const state = await findChanges(sql, orgId, prices, now)
     byOrg.delete(orgId)
-    byOrg.set(orgId, { version, known })
+    byOrg.set(orgId, { version, state })
     if (byOrg.size > MOST) byOrg.delete(byOrg.keys().next().value ?? '')
-    return known
+    return state
   }
 }
 

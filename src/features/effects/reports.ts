@@ -12,7 +12,7 @@ import { addDays, DAY_MS, isPastLastDate, LAST_DATE } from '../../base/dates.ts'
 import { VERSION } from '../../base/version.ts'
 import type { ISql } from '../../database/client.ts'
 import { readReports, storeReport } from './effect-queries.ts'
-import type { Change, findChanges, Known } from './known.ts'
+import type { Change, findChanges, State } from './known.ts'
 import { type Effect, type EffectListQuery, type EffectQuery, FIRST_LOOK } from './model.ts'
 import { isFound } from './said.ts'
 import { mondayOfWeek, readBegun, readWeekVersions, readWork, type WorkRow, weekOf } from './work-queries.ts'
@@ -37,20 +37,20 @@ export interface Measured {
 async function measureAll(
   { sql, store, prices, now }: EffectDeps,
   orgId: string,
-  known: Known,
+  state: State,
   changes: readonly Change[],
   query: EffectQuery,
 ): Promise<Measured[]> {
   const reports = await readReports(sql, orgId, query)
   const versions = await readWeekVersions(sql, orgId)
-  const { also } = known
+  const { also } = state
   const measured: Measured[] = []
   for (const change of changes) {
-    const until = closedUntil(change, known, Number(query.weeks))
-    const basis = basisOf(change, known, query, until, versions, prices)
+    const until = closedUntil(change, state, Number(query.weeks))
+    const basis = basisOf(change, state, query, until, versions, prices)
     const kept = reports.get(change.id)
     const isKept = until !== undefined && kept?.basis === basis
-    const figures = isKept ? kept.figures : await figuresOf(sql, orgId, known, change, query, prices)
+    const figures = isKept ? kept.figures : await figuresOf(sql, orgId, state, change, query, prices)
     const since = kept?.figures.verdict === figures.verdict ? kept.since : now
     measured.push({ effect: effectOf(change, query, figures, also.get(change.id)), since })
     if (isKept) continue
@@ -63,7 +63,7 @@ async function measureAll(
 }
 
 /** The last week that is measured, of the cohorts whose weeks have passed; undefined where none has. */
-function closedUntil({ adopted, days }: Change, { week, today }: Known, after: number): number | undefined {
+function closedUntil({ adopted, days }: Change, { week, today }: State, after: number): number | undefined {
   if (days !== undefined) return days.to < today ? weekOf(days.to) : undefined
   const closed = [...adopted.values()].filter((at) => at !== FROM_START && at + after < week)
   return closed.length === 0 ? undefined : Math.max(...closed) + after
@@ -72,7 +72,7 @@ function closedUntil({ adopted, days }: Change, { week, today }: Known, after: n
 /** A hash of all that the figures depend on: they are measured again where it is another. */
 function basisOf(
   { adopted, days, change }: Change,
-  { zone, teams, models, week }: Known,
+  { zone, teams, models, week }: State,
   { weeks }: EffectQuery,
   until: number | undefined,
   versions: readonly { week: number; version: string }[],
@@ -94,12 +94,12 @@ function basisOf(
 async function figuresOf(
   sql: ISql,
   orgId: string,
-  known: Known,
+  state: State,
   change: Change,
   { weeks, measure }: EffectQuery,
   prices: PriceHistory,
 ): Promise<Figures> {
-  const { members, week, first, today } = known
+  const { members, week, first, today } = state
   const after = weeks === '4' ? 4 : 8
   const cohorts = [...change.adopted.values()].filter((at) => at !== FROM_START)
   const earliest = Math.min(...cohorts, week)
@@ -172,24 +172,24 @@ export async function listEffects(
   orgId: string,
   { verdict, kind, date_from, date_to, dismissed }: Omit<EffectListQuery, 'page' | 'per_page'>,
 ): Promise<Measured[]> {
-  const known = await deps.find(deps.sql, orgId, deps.prices, deps.now)
-  const matching = known.changes.filter(
+  const state = await deps.find(deps.sql, orgId, deps.prices, deps.now)
+  const matching = state.changes.filter(
     (one) =>
       one.dismissed === (dismissed === 'true') &&
       (kind === undefined || one.change.trait === kind) &&
       (date_from === undefined || one.change.first_week >= date_from) &&
       (date_to === undefined || one.change.first_week <= date_to),
   )
-  const measured = await measureAll(deps, orgId, known, matching, FIRST_LOOK)
+  const measured = await measureAll(deps, orgId, state, matching, FIRST_LOOK)
   return measured.filter(({ effect }) => verdict === undefined || effect.verdict === verdict)
 }
 
 /** One change with its figures; undefined where there is none. */
 export async function findEffect(deps: EffectDeps, orgId: string, id: string, query: EffectQuery) {
-  const known = await deps.find(deps.sql, orgId, deps.prices, deps.now)
-  const change = known.changes.find((one) => one.id === id)
+  const state = await deps.find(deps.sql, orgId, deps.prices, deps.now)
+  const change = state.changes.find((one) => one.id === id)
   if (change === undefined) return undefined
-  const [measured] = await measureAll(deps, orgId, known, [change], query)
+  const [measured] = await measureAll(deps, orgId, state, [change], query)
   return measured?.effect
 }
 

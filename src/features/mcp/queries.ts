@@ -1,5 +1,5 @@
 import type { Sql } from '../../database/client.ts'
-import { projectsOf, type Wanted } from '../members/file-queries.ts'
+import { type FileFilter, projectsOf } from '../members/file-queries.ts'
 import type { Rating } from '../risk/model.ts'
 
 /** Commits of a file by which its pull requests are found, the latest ones. */
@@ -9,7 +9,7 @@ const MAX_RECENT = 500
 const MAX_PULL_REQUESTS = 5
 
 /** The newest pull requests that change a file, for each file that has some: by their commits, and the newest by their files. */
-export const findPullRequests = async (sql: Sql, orgId: string, filter: Wanted) =>
+export const findPullRequests = async (sql: Sql, orgId: string, filter: FileFilter) =>
   await sql<{ path: string; found: { repo: string; pr_number: number; rating: Rating }[] }[]>`
   with by_files as materialized (
     select p.path, k.repo, k.pr_number

@@ -7,13 +7,13 @@ import { shownName } from './expertise-queries.ts'
 const MAX_AUTHORS = 20
 
 /** The files that are asked for; without `project` those of every project. */
-export interface Wanted {
+export interface FileFilter {
   paths: string[]
   project?: string | undefined
 }
 
 /** The indexes begin with the project. */
-export const projectsOf = (sql: ISql, orgId: string, { project }: Wanted) =>
+export const projectsOf = (sql: ISql, orgId: string, { project }: FileFilter) =>
   project === undefined
     ? sql`array(select distinct d.project from expertise_domains d where d.org_id = ${orgId})`
     : sql`array[${project}]::text[]`
@@ -30,7 +30,7 @@ export interface StoredFile {
 }
 
 /** The histories of these files, by path and project. */
-export const findFiles = async (sql: Sql, orgId: string, filter: Wanted): Promise<StoredFile[]> =>
+export const findFiles = async (sql: Sql, orgId: string, filter: FileFilter): Promise<StoredFile[]> =>
   await sql<StoredFile[]>`
   select
     n.path, f.project, f.commits, f.additions::double precision as additions, f.deletions::double precision as deletions,

@@ -10,7 +10,7 @@ import { removeAccount } from '../../accounts/people/account-queries.ts'
 import { type Access, rightsOf } from '../../accounts/people/callers.ts'
 import { createInvitation, type NewInvitation } from '../../accounts/people/invitation-queries.ts'
 import type { MemberRecord, Role } from '../../analysis/records/member.ts'
-import type { Sent } from '../../analysis/records/records.ts'
+import type { SentRecord } from '../../analysis/records/records.ts'
 import { dayOf } from '../../base/dates.ts'
 import { ApiError, fieldError, forbidden } from '../../base/errors.ts'
 import { asciiLower } from '../../base/text.ts'
@@ -75,7 +75,7 @@ async function addMembers(
   tx: ISql,
   orgId: string,
   changer: Changer,
-  sent: readonly Sent<'member'>[],
+  sent: readonly SentRecord<'member'>[],
   now: Date,
 ): Promise<readonly Pick<Member, 'id' | 'email'>[]> {
   const { joined } = await writeMembers(tx, orgId, sent)
@@ -219,7 +219,7 @@ export async function inviteMembers(
     refuseForOwners(changer, { role: given }, field)
     refuseBeyond(changer, given, undefined, field)
   }
-  const sent = members.map(({ email, display_name, role, team }, index): Sent<'member'> => {
+  const sent = members.map(({ email, display_name, role, team }, index): SentRecord<'member'> => {
     const before = rows[index]
     // an address is longer than a name may be
     const name = display_name ?? email.replace(/@.*/, '').slice(0, 200)

@@ -5,7 +5,7 @@ import { findWaysIn } from '../../accounts/people/account-queries.ts'
 import { endInvitations } from '../../accounts/people/invitation-queries.ts'
 import { findLastChanges, type WriteResult } from '../../analysis/records/changes.ts'
 import type { MemberRecord, Role } from '../../analysis/records/member.ts'
-import type { Sent } from '../../analysis/records/records.ts'
+import type { SentRecord } from '../../analysis/records/records.ts'
 import { normalizeTimestamp } from '../../base/dates.ts'
 import { fieldError, forbidden, MAX_PROBLEMS } from '../../base/errors.ts'
 import { newId } from '../../base/ids.ts'
@@ -31,7 +31,7 @@ export interface MembersWritten extends WriteResult {
 export async function writeMembers(
   tx: ISql,
   orgId: string,
-  sent: readonly Sent<'member'>[],
+  sent: readonly SentRecord<'member'>[],
   withNewAliases: ReadonlySet<string> = new Set(),
   rights?: Rights,
   givesRoles = mayGiveRoles(rights),
@@ -86,7 +86,7 @@ const OWNERS_ONLY =
 
 /** The prefix of a record that takes an owner's role away. */
 const findDemoted = (
-  members: readonly Sent<'member'>[],
+  members: readonly SentRecord<'member'>[],
   stored: ReadonlyMap<string, Member>,
 ): string | undefined =>
   members.find(
@@ -110,7 +110,7 @@ const missingScopes = ({ scopes }: Rights, role: Role, before?: Role): string[] 
 async function refuseRoles(
   tx: ISql,
   orgId: string,
-  members: readonly Sent<'member'>[],
+  members: readonly SentRecord<'member'>[],
   stored: ReadonlyMap<string, Member>,
   rights: Rights,
 ): Promise<void> {

@@ -1,6 +1,6 @@
 import { type Actor, recordEntry } from '../../accounts/audit-log/append.ts'
 import { findLastChanges } from '../../analysis/records/changes.ts'
-import type { Sent } from '../../analysis/records/records.ts'
+import type { SentRecord } from '../../analysis/records/records.ts'
 import { ApiError } from '../../base/errors.ts'
 import { newId } from '../../base/ids.ts'
 import type { ISql } from '../../database/client.ts'
@@ -73,7 +73,7 @@ async function putNotes(tx: ISql, orgId: string, rows: readonly NoteRow[]): Prom
 }
 
 /** Writes the batch's note records. Needs the organization's lock. */
-export async function writeNotes(tx: ISql, orgId: string, sent: readonly Sent<'note'>[]) {
+export async function writeNotes(tx: ISql, orgId: string, sent: readonly SentRecord<'note'>[]) {
   const notes = sent.map(({ record }) => noteRow(record.id, record))
   const stored = await tx<NoteRow[]>`
     select ${columns(tx)}

@@ -1,5 +1,5 @@
 import { findChanges, NOTHING_WRITTEN, type WriteResult } from '../../analysis/records/changes.ts'
-import type { Sent } from '../../analysis/records/records.ts'
+import type { SentRecord } from '../../analysis/records/records.ts'
 import { fieldError } from '../../base/errors.ts'
 import { derivedId } from '../../base/ids.ts'
 import type { ISql } from '../../database/client.ts'
@@ -39,7 +39,7 @@ export interface ComputedRisks {
 export async function computeRisks(
   sql: ISql,
   orgId: string,
-  sent: readonly Sent<'pr_risk'>[],
+  sent: readonly SentRecord<'pr_risk'>[],
   pause: () => Promise<void> | undefined,
 ): Promise<ComputedRisks> {
   const risks: { risk: PreparedRisk; field: string }[] = []

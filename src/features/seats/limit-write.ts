@@ -1,7 +1,7 @@
 // Stores the windows of limits that agents observed.
 
 import { findZone } from '../../accounts/organizations/zone-queries.ts'
-import type { Sent } from '../../analysis/records/records.ts'
+import type { SentRecord } from '../../analysis/records/records.ts'
 import { dayOf } from '../../base/dates.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
 import { unnest } from '../../database/rows.ts'
@@ -17,7 +17,7 @@ const isoOrNull = (ms: number | null): string | null => (ms === null ? null : is
  * Folds the batch's limits into the windows that are stored, a row for each. Windows of days that the organization does not keep
  * are left out. Needs the organization's lock.
  */
-export async function writeLimits(tx: ISql, orgId: string, sent: readonly Sent<'limit'>[], now: Date) {
+export async function writeLimits(tx: ISql, orgId: string, sent: readonly SentRecord<'limit'>[], now: Date) {
   const seen = sent.map(({ record }) => windowsOf(record))
   const firstDay = await findFirstKeptDay(tx, orgId, now)
   const firstMs = firstDay === undefined ? Number.NEGATIVE_INFINITY : Date.parse(firstDay)

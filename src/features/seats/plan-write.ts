@@ -24,7 +24,7 @@ export interface PlanRow {
 }
 
 /** A plan as somebody sends it. */
-type Wanted = Omit<PlanRecord, 'type'>
+type PlanFields = Omit<PlanRecord, 'type'>
 
 const DECIMALS = 12
 const amount = (value: number): string => decimalText(scaled(value, DECIMALS), DECIMALS)
@@ -43,7 +43,7 @@ export const planColumns = (sql: ISql) => sql`
 export async function writePlans(
   tx: ISql,
   orgId: string,
-  sent: readonly { prefix: string; record: Wanted }[],
+  sent: readonly { prefix: string; record: PlanFields }[],
 ) {
   const members = sent.flatMap(({ record }) => record.member ?? [])
   const ids = await findMemberIds(tx, orgId, members)

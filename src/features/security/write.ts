@@ -27,7 +27,7 @@ export async function writeFindings(tx: ISql, orgId: string, ids: readonly strin
   return changed.filter(({ is_new }) => is_new)
 }
 
-interface Changed {
+interface ChangedFinding {
   session_id: string
   project: string
   file: string | null
@@ -39,7 +39,7 @@ interface Changed {
 /** The findings that differ from those that are stored. */
 async function findChanged(tx: ISql, orgId: string, ids: readonly string[]) {
   const columns = tx.unsafe(FINDING_COLUMNS.join(', '))
-  return await tx<Changed[]>`
+  return await tx<ChangedFinding[]>`
     with computed as (
       select ${columns}
       from (${findingsOf(tx, orgId, tx`and i.session_id = any(${[...ids]}::text[])`)}) q

@@ -66,7 +66,7 @@ export interface PullRequestId {
 }
 
 /** Changes besides those of sessions. */
-export interface Changed {
+export interface OtherChanges {
   pullRequests: readonly PullRequestId[]
   /** The former branches of the pull requests. */
   formerBranches: readonly Branch[]
@@ -77,7 +77,7 @@ export interface Changed {
 }
 
 /** The branches that these pull requests come from. */
-export async function findBranches(sql: ISql, orgId: string, pullRequests: Changed['pullRequests']) {
+export async function findBranches(sql: ISql, orgId: string, pullRequests: OtherChanges['pullRequests']) {
   if (pullRequests.length === 0) return []
   return await sql<Branch[]>`
     select distinct k.head, p.project
@@ -90,11 +90,11 @@ export async function findBranches(sql: ISql, orgId: string, pullRequests: Chang
     where k.head is not null`
 }
 
-const listOf = (sql: ISql, pullRequests: Changed['pullRequests']) =>
+const listOf = (sql: ISql, pullRequests: OtherChanges['pullRequests']) =>
   unnest(sql, pullRequests, { repo: 'text', pr_number: 'integer' })
 
 /** Decides again who has the sessions, and what they belong to, that may be concerned by the changes. */
-export async function updateShares(tx: ISql, orgId: string, changed: Changed): Promise<void> {
+export async function updateShares(tx: ISql, orgId: string, changed: OtherChanges): Promise<void> {
   const { pullRequests, formerBranches, commits, members } = changed
   if (pullRequests.length + commits.length + members.length === 0) return
   if (members.length > 0) await updatePersons(tx, orgId, members)

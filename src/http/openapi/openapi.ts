@@ -18,7 +18,7 @@ import {
 } from './components.ts'
 import { type Components, createComponents, exampleOf, pascal, type Schema } from './schema.ts'
 import { DESCRIPTION, TAGS, TITLE } from './text.ts'
-import { deliveriesText, type Sent, webhooksOf } from './webhooks.ts'
+import { deliveriesText, type SentEvents, webhooksOf } from './webhooks.ts'
 
 /** A route of the app, as Elysia has it. */
 export interface ServedRoute {
@@ -69,7 +69,7 @@ export function completed(
   { paths: given }: PluginDocument,
   routes: readonly ServedRoute[],
   prefix: string,
-  sent: Sent,
+  sent: SentEvents,
 ): Schema {
   const components = createComponents()
   const errors = errorComponents(components)

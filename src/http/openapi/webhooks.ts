@@ -10,20 +10,20 @@ export interface SentEvent {
 }
 
 /** The events that the service sends, and the settings of their deliveries. */
-export interface Sent {
+export interface SentEvents {
   events: readonly SentEvent[]
   /** Beginning of the headers' names. */
   headerPrefix: string
   retryDelaysS: readonly number[]
 }
 
-const retriesText = ({ retryDelaysS }: Sent): string =>
+const retriesText = ({ retryDelaysS }: SentEvents): string =>
   retryDelaysS.length === 0
     ? 'it is not sent again'
     : `it is sent again ${retryDelaysS.join(', ')} s after the end of the attempt before, then it has failed`
 
 /** Says in the document's description how deliveries are verified and repeated. */
-export const deliveriesText = (sent: Sent): string =>
+export const deliveriesText = (sent: SentEvents): string =>
   `**Webhooks.** The signing secret is shown once: in the answer that makes an endpoint, or that rotates its secret. To verify a delivery, compute HMAC-SHA256 of the raw body, before it is parsed, with the whole text of the secret (\`whsec_…\`) as the key, write it as \`sha256=\` and lower-case hex, and compare it in constant time with \`${sent.headerPrefix}-Signature-256\` or \`${sent.headerPrefix}-Signature-256-Next\`, which is there within the grace of a rotation: one of them must match. Libraries of Standard Webhooks verify \`webhook-signature\`. Without a 2xx in time an attempt has failed: ${retriesText(sent)}.`
 
 const sha256 = { type: 'string', pattern: '^sha256=[0-9a-f]{64}$' }
@@ -56,7 +56,7 @@ const headersOf = (prefix: string): [string, string, Schema][] => [
 ]
 
 /** The `webhooks` section: for each event the operation that a receiver implements. */
-export function webhooksOf(sent: Sent, components: Components): Schema {
+export function webhooksOf(sent: SentEvents, components: Components): Schema {
   const parameters = headersOf(sent.headerPrefix).map(([name, description, schema]) => ({
     name,
     in: 'header',

@@ -12,7 +12,7 @@ interface Moved {
   deliveries: number
 }
 
-interface Found {
+interface FoundDelivery {
   id: string
   was: string
 }
@@ -22,7 +22,7 @@ interface Found {
  * successful attempt gets a row in webhook_attempts. The caller updates the counts. One statement for each
  * status, and no join, in which PostgreSQL might compare each of 20,000 rows with each id.
  */
-async function requeue(tx: ISql, orgId: string, deliveries: readonly Found[]): Promise<Moved[]> {
+async function requeue(tx: ISql, orgId: string, deliveries: readonly FoundDelivery[]): Promise<Moved[]> {
   const moved: Moved[] = []
   for (const [was, rows] of Map.groupBy(deliveries, (row) => row.was)) {
     const ids = rows.map(({ id }) => id)
@@ -85,7 +85,7 @@ export async function redeliverOne(tx: ISql, orgId: string, endpointId: string, 
       and q.endpoint_id = ${endpointId}
       and not q.leased`
   if (count > 0) return true
-  const rows = await tx<Found[]>`
+  const rows = await tx<FoundDelivery[]>`
     select d.id, d.status as was
     from webhook_deliveries d
     where d.org_id = ${orgId}
@@ -127,7 +127,7 @@ const BATCH = 20_000
 export async function redeliverSpan(tx: ISql, orgId: string, endpointId: string, span: Span) {
   const moved: Moved[] = []
   const foundAfter = async ({ at, id }: { at: string; id: string }) =>
-    await tx<(Found & { at: string })[]>`
+    await tx<(FoundDelivery & { at: string })[]>`
       select d.id, d.status as was, d.created_at::text as at
       ${undelivered(tx, orgId, endpointId, span)}
         and (d.created_at, d.id) > (${at}::timestamptz, ${id})

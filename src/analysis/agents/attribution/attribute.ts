@@ -31,7 +31,7 @@ export interface StoredRepository {
   tip?: string | null
 }
 
-interface Kept {
+interface StoredKinds {
   /** The commits by project and hash: see `commitKey`. */
   attributed: StoredCommit
   /** The state of each repository, by project. */
@@ -40,8 +40,8 @@ interface Kept {
 
 export interface AttributionMemory {
   written: Written
-  get<Kind extends keyof Kept>(kind: Kind, id: string): Kept[Kind] | undefined
-  set<Kind extends keyof Kept>(kind: Kind, id: string, value: Kept[Kind] | undefined): void
+  get<Kind extends keyof StoredKinds>(kind: Kind, id: string): StoredKinds[Kind] | undefined
+  set<Kind extends keyof StoredKinds>(kind: Kind, id: string, value: StoredKinds[Kind] | undefined): void
 }
 
 /** A memory that ends with the run. */

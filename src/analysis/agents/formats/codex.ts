@@ -68,7 +68,7 @@ const newState = (file: SourceFile, transcript: Transcript, ownStart: number) =>
   /** The source of prompts: `user_message` events, or completed items, which count alone where there are any. */
   promptsFrom: null as 'events' | 'items' | null,
   /** The texts of events in this turn, whose items may follow. */
-  told: new Set<string>(),
+  eventTexts: new Set<string>(),
   /** A compaction was read, and its event not yet. */
   isCompacted: false,
   /** The lines before this one are copies of the parent's. */
@@ -124,7 +124,7 @@ function readRolloutLine(state: State, line: Json, payload: Json, number: number
   const turn = turnIdOf(line, payload)
   if (turn !== null) {
     state.isImported = IMPORTED.test(turn)
-    state.told.clear()
+    state.eventTexts.clear()
   }
   if (state.isImported) return
   transcript.noteContext(at, textOf(payload.cwd))
@@ -192,13 +192,13 @@ function readEvent(state: State, payload: Json, at: Time): void {
   if (type === 'user_message' && state.promptsFrom !== 'items') {
     state.promptsFrom = 'events'
     const text = textOf(payload.message) ?? ''
-    state.told.add(text)
+    state.eventTexts.add(text)
     readPrompt(state, text, payload.images, at)
   } else if (item.type === 'UserMessage') {
     state.promptsFrom = 'items'
     const text = blockText(item.content)
     const pictures = objectsIn(item.content).filter((part) => part.type !== 'text')
-    if (!state.told.delete(text)) readPrompt(state, text, pictures, at)
+    if (!state.eventTexts.delete(text)) readPrompt(state, text, pictures, at)
   } else if (type === 'token_count') {
     // an API key has none
     if (textOf(valueAt(payload, 'rate_limits', 'plan_type')) !== null) transcript.notes.paid_by = 'plan'

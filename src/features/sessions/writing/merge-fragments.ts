@@ -24,7 +24,7 @@ import {
 /** A session as it is stored, as far as it decides on parts that are sent. */
 type Stored = Pick<StoredSession, 'project' | 'user_id' | 'user_email' | 'hash' | 'origin'>
 
-interface Known extends Stored {
+interface KnownSession extends Stored {
   parts: string
   turns: NonNullable<StoredFragments['turns']>
 }
@@ -47,7 +47,7 @@ export async function withKnownFragments(
     (session.parts !== null || hasTelemetry(session)) && isNew(session) ? [session.id] : [],
   )
   const storedFragments = await findFragments(tx, orgId, ids, options.storeContent)
-  const byId = new Map<string, Known>()
+  const byId = new Map<string, KnownSession>()
   for (const { id, parts, turns } of storedFragments) {
     const session = stored.get(id)
     if (session !== undefined) byId.set(id, { ...session, parts, turns: turns ?? [] })
@@ -89,7 +89,7 @@ export async function withKnownFragments(
   return result
 }
 
-const knownOf = (session: PreparedSession, parts: string): Known => ({
+const knownOf = (session: PreparedSession, parts: string): KnownSession => ({
   ...session,
   origin: session.detail.origin,
   parts,
@@ -99,7 +99,7 @@ const knownOf = (session: PreparedSession, parts: string): Known => ({
 /** Undefined for a session that adds nothing to what is known, and for telemetry beyond what a session keeps. */
 function merge(
   session: PreparedSession,
-  stored: Known | undefined,
+  stored: KnownSession | undefined,
   options: MergeOptions,
 ): PreparedSession | undefined {
   const isTelemetry = session.telemetry !== undefined || session.detail.origin === 'telemetry'
@@ -184,7 +184,7 @@ const addsTo = (texts: Texts, all: Texts): boolean =>
   [...all].some(([turn, text]) => texts.get(turn) !== text)
 
 /** The texts of a session's turns by the ids of their parts. */
-function contentsOf(parts: SessionFragments, turns: Known['turns']): Map<string, string> {
+function contentsOf(parts: SessionFragments, turns: KnownSession['turns']): Map<string, string> {
   if (turns.every(({ content }) => content === undefined)) return new Map()
   const ids = turnIds(parts)
   return new Map(

@@ -7,10 +7,10 @@ import type { Transcript } from '../../transcript/transcript.ts'
 // Claude Code states the limits of its subscription in several places: events of the stream, texts of transcripts, and `~/.claude.json`, of which
 // nothing else is taken.
 
-type Named = Pick<StatedLimit, 'limit' | 'scope'>
+type LimitName = Pick<StatedLimit, 'limit' | 'scope'>
 
 /** A window by the name that the vendor gives it: `seven_day_opus` is a week of one family of models. */
-function windowOf(name: string): Named {
+function windowOf(name: string): LimitName {
   if (name === 'overage') return { limit: 'spend' }
   const [, family] = /^seven_day(?:_(\w+))?$/.exec(name) ?? []
   if (family !== undefined) return { limit: 'week', scope: family }
@@ -59,7 +59,7 @@ export function noteRefusal(file: SourceFile, transcript: Transcript, line: Json
 }
 
 /** A limit by its name in texts, as `weekly`, `Opus`; without one of a week where it `isLong`. */
-function namedOf(text: string, isLong: boolean): Named {
+function namedOf(text: string, isLong: boolean): LimitName {
   const name = text.toLowerCase()
   if (/spend|credit|month/.test(name)) return { limit: 'spend' }
   if (/session|5.hour/.test(name)) return { limit: 'five_hour' }
