@@ -1,9 +1,10 @@
 import { Elysia } from 'elysia'
 import type { ReadDeps } from '../../http/api.ts'
 import { sentAsText } from '../../http/query.ts'
+import { getSession } from './detail-queries.ts'
+import { sessionList } from './list-queries.ts'
 import { SessionDetail, type SessionListQuery } from './model.ts'
 import { nameList } from './name-queries.ts'
-import { getSession, sessionList } from './queries.ts'
 
 const names = (named: 'project' | 'model' | 'agent', operationId: string, summary: string) =>
   ({

@@ -10,7 +10,7 @@ import {
   unpackFragments,
 } from '../../../src/analysis/records/fragments.ts'
 import { loadPricer } from '../../../src/analysis/scoring/prices.ts'
-import { getSession } from '../../../src/features/sessions/queries.ts'
+import { getSession } from '../../../src/features/sessions/detail-queries.ts'
 import { erasePerson } from '../../../src/server/erasure/person.ts'
 import { exportLines } from '../../../src/server/sync/export.ts'
 import { writeRecords } from '../../../src/server/sync/write.ts'
