@@ -1,5 +1,5 @@
 // The alert and the digest of the demo, each with a test that its webhook endpoint has received, a test that another one
-// has not, and a change that was recorded.
+// has not, and days that are drawn for a team.
 
 import { addDays, dateOf, UTC } from '../../base/dates.ts'
 import type { Sql } from '../../database/client.ts'
@@ -20,7 +20,8 @@ const TESTS = [
 type Tested = (typeof TESTS)[number]['event'] | 'security.alert'
 /** The cost of a day is below it. */
 const DAILY_LIMIT_USD = 100
-const TRAINED_DAYS_AGO = 60
+/** Drawn days on both sides of today. */
+const DRAWN_DAYS = 14
 const RECEIVED = { ok: true, refused: false, postponed: false, statusCode: 200, error: null }
 const FAILED = { ...RECEIVED, ok: false, statusCode: 503, error: 'status: answered 503' }
 const FAILURES = ['dlv_demofails1', 'dlv_demofails2', 'dlv_demofails3']
@@ -45,16 +46,18 @@ export async function addDemoRules(
     const digest = { name: 'Week of the platform team', ...time, destinations }
     const due_at = nextHour(time, now, UTC)
     await putRule(tx, orgId, { ...shared, id: digest_id, kind: 'digest', definition: digest, due_at })
-    const training = {
-      name: 'Training on small prompts',
-      kind: 'training',
-      source: 'recorded',
+    const drawn = {
+      name: 'A plan before the code',
+      kind: 'assigned',
+      source: 'assigned',
       unit: 'member',
     } as const
-    const everybody = { members: null, projects: null, team: 'payments', to_day: null }
-    const from_day = addDays(dateOf(now), -TRAINED_DAYS_AGO)
+    const days = { from_day: addDays(dateOf(now), -DRAWN_DAYS), to_day: addDays(dateOf(now), DRAWN_DAYS) }
     await putEffects(tx, orgId, [
-      { id: EXAMPLE_IDS.effect_id, ...training, ...everybody, from_day, dismissed: false },
+      {
+        ...{ id: EXAMPLE_IDS.effect_id, ...drawn, ...days, dismissed: false },
+        ...{ members: null, projects: null, team: 'payments' },
+      },
     ])
     const testOf = async (event: Tested, to: string, test: { id: string; source?: string }) => {
       const data = { ...EVENTS[event].example, test: true as const }
