@@ -1,6 +1,10 @@
 import type { FieldProblem } from './errors.ts'
 
-// Texts that PostgreSQL can store: without NUL and without unpaired surrogates.
+// Counts in texts; texts that PostgreSQL can store: without NUL and without unpaired surrogates.
+
+/** `1 session`, `1,234 sessions`: the count is written as it is given. */
+export const plural = (count: number | bigint | string, one: string, many = `${one}s`): string =>
+  `${count} ${String(count) === '1' ? one : many}`
 
 const REPLACEMENT = '\uFFFD'
 

@@ -1,5 +1,6 @@
 // Computes sums again from the sessions, and finds rows that differ: for `doctor`.
 
+import { plural } from '../base/text.ts'
 import type { Fragment, ISql, Sql } from './client.ts'
 
 /** The id of an organization: a value, or the column of a statement that reads several. */
@@ -85,7 +86,7 @@ export async function findDiffering(
         let read = 0
         const onRead = (sessions: number) => {
           read += sessions
-          onProgress(compared, `${table.name}, ${read} sessions`)
+          onProgress(compared, `${table.name}, ${plural(read, 'session')}`)
         }
         for (const { org_id, ...row } of await firstDiffering(sql, ids, table, onRead)) {
           if (org_id !== undefined && !rows.has(org_id)) rows.set(org_id, table.describe(row))

@@ -258,7 +258,7 @@ test('without a path the usual folders are read; server and key may come from th
   for (const text of [projects, `Send them to ${server.url}?`]) expect(refused.screen).toContain(text)
   expect(refused.screen).not.toContain('Dashboard')
   const agreed = await answering('y', ['sync'], own)
-  expect(agreed.screen).toContain('1 sessions in 1 files: 1 created, 0 updated, 0 unchanged')
+  expect(agreed.screen).toContain('1 session in 1 file: 1 created, 0 updated, 0 unchanged')
   expect(agreed.screen).toContain(`Dashboard: ${server.url}/`)
   const { stdout } = await run(['sync', '--yes'], own)
   expect(stdout.trimEnd().split('\n').length).toBeLessThanOrEqual(6)

@@ -79,7 +79,7 @@ test('a repository that git cannot read is skipped beside another path; alone it
 
 test('a folder without sessions is named, with a file', async () => {
   const path = write('none', { 'notes.json': '{"a":1}' })
-  const text = `no sessions in ${path}: 1 files have none, as ${join(path, 'notes.json')}\n`
+  const text = `no sessions in ${path}: 1 file has none, as ${join(path, 'notes.json')}\n`
   for (const options of [['--dry-run'], []])
     expect(await run(['sync', path, ...options], env)).toMatchObject({ code: 0, stderr: text })
   expect(await run(['sync', path, '--quiet'], env)).toMatchObject({ code: 0, stderr: '', stdout: '' })

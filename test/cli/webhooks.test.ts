@@ -130,7 +130,7 @@ describe('endpoints and deliveries', () => {
       count: 0,
     })
     const said = await run([...recover, '2026-01-01T00:00:00Z'], env)
-    expect(said).toMatchObject({ code: 0, stdout: '1 deliveries are sent again by a running server\n' })
+    expect(said).toMatchObject({ code: 0, stdout: '1 delivery is sent again by a running server\n' })
     expect(await runJson([...recover, day, '--dry-run'], env)).toEqual({ count: 0 })
     const wrong = await run([...recover, 'yesterday'], env)
     expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('--since must be a date')])

@@ -1,4 +1,5 @@
 import { TIME_PATTERN } from '../../base/dates.ts'
+import { plural } from '../../base/text.ts'
 import type { Fragment, ISql, Sql } from '../../database/client.ts'
 
 // Reads and sets how long sessions are kept. A retention that is made shorter holds a day after it was set, or once it is
@@ -136,13 +137,13 @@ export async function listWaiting(sql: ISql): Promise<Waiting[]> {
 export async function announcementOf(sql: ISql, { orgId, place, days, at }: Waiting): Promise<string> {
   if (orgId !== null) {
     const sessions = (await findPendingRetention(sql, orgId))?.sessions ?? 0
-    return `${place}: from ${at} on sessions older than ${days} days are deleted, ${sessions} now; org update ${place} --retention-sessions ${days} --yes does it at once`
+    return `${place}: from ${at} on sessions older than ${plural(days, 'day')} are deleted, ${sessions} now; org update ${place} --retention-sessions ${days} --yes does it at once`
   }
   const { what, older } = COUNTED[place as RetentionSetting]
   const [row] = await sql<{ count: number }[]>`
     select count(*)::integer as count
     ${older(sql, sql`now() - ${days} * interval '1 day'`)}`
-  return `${place}: from ${at} on ${what} older than ${days} days are deleted, ${row?.count ?? 0} now; retention confirm --yes does it at once`
+  return `${place}: from ${at} on ${what} older than ${plural(days, 'day')} are deleted, ${row?.count ?? 0} now; retention confirm --yes does it at once`
 }
 
 /** Has the settings that wait hold at once. */

@@ -1,4 +1,4 @@
-import { compareText, cut } from '../../base/text.ts'
+import { compareText, cut, plural } from '../../base/text.ts'
 import type { CallFragment, EventFragment, TurnFragment } from '../records/fragments.ts'
 import type { ObservationRecord, ToolUse } from '../records/session.ts'
 import type { QualitySignals } from '../scoring/quality.ts'
@@ -55,8 +55,6 @@ export function observationsOf(
     .sort((a, b) => compareText(a.created_at ?? '', b.created_at ?? '') || compareText(a.type, b.type))
     .slice(0, MAX_OBSERVATIONS)
 }
-
-const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
 
 /** One sentence of counts. */
 export function summaryOf(signals: QualitySignals, messages: number, calls: number, model: string | null) {

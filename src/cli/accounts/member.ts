@@ -1,5 +1,5 @@
 import { OperatorError } from '../../base/errors.ts'
-import { asciiLower } from '../../base/text.ts'
+import { asciiLower, plural } from '../../base/text.ts'
 import { removeWholeMember } from '../../features/members/member-changes.ts'
 import { findMember, listMembersWithAliases } from '../../features/members/team-queries.ts'
 import { commandLineActor } from '../command/actor.ts'
@@ -144,7 +144,7 @@ async function erase(context: Context, { org }: { org: string }, [email]: Args):
   await printResult(
     context.json,
     erased,
-    `the person is now ${pseudonym}: ${sessions} sessions, ${commits} commits, ${audit_entries} audit entries and ${others} other rows were changed`,
+    `the person is now ${pseudonym}: changed are ${plural(sessions, 'session')}, ${plural(commits, 'commit')}, ${plural(audit_entries, 'audit entry', 'audit entries')} and ${plural(others, 'other row')}`,
   )
 }
 

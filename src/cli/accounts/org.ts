@@ -7,6 +7,7 @@ import {
   listOrganizations,
 } from '../../accounts/organizations/queries.ts'
 import { OperatorError } from '../../base/errors.ts'
+import { plural } from '../../base/text.ts'
 import { PLANS, type Plan } from '../../config.ts'
 import { inOrganization } from '../../database/org-lock.ts'
 import type { BadgeOptions } from '../../features/badges/settings.ts'
@@ -116,7 +117,7 @@ async function show(context: Context, _options: object, [slug]: Args): Promise<v
     retentionText(shown),
     `badges: ${badges.visibility}`,
     `members: ${membersShown(shown)}`,
-    `${sessions} sessions, ${members} members, ${keys} keys`,
+    [plural(sessions, 'session'), plural(members, 'member'), plural(keys, 'key')].join(', '),
   ]
   await printResult(context.json, shown, lines.join('\n'))
 }
@@ -174,7 +175,7 @@ async function update(context: Context, options: UpdateOptions, [slug]: Args): P
   const { retention_pending: pending, time_zone_pending: zone } = changed
   if (pending !== null)
     lines.push(
-      `from ${pending.at} on older ones are deleted, ${pending.sessions} sessions now: the same with --yes deletes them at once`,
+      `from ${pending.at} on older ones are deleted, ${plural(pending.sessions, 'session')} now: the same with --yes deletes them at once`,
     )
   if (timeZone !== undefined)
     lines.push(
@@ -190,7 +191,7 @@ async function update(context: Context, options: UpdateOptions, [slug]: Args): P
 }
 
 const retentionText = ({ retention_sessions_days: days }: Organization): string =>
-  days === null ? 'sessions are kept for ever' : `sessions are kept for ${days} days`
+  days === null ? 'sessions are kept for ever' : `sessions are kept for ${plural(days, 'day')}`
 
 async function remove(context: Context, { yes }: { yes?: true }, [slug]: Args): Promise<void> {
   const { countRows, findAnyOrganization } = await import('../../server/erasure/queries.ts')

@@ -1,6 +1,7 @@
 import { findZone } from '../../accounts/organizations/zone-queries.ts'
 import { dayOf } from '../../base/dates.ts'
 import { OperatorError } from '../../base/errors.ts'
+import { plural } from '../../base/text.ts'
 import type { Sql } from '../../database/client.ts'
 import { commandLineActor } from '../command/actor.ts'
 import type { CliCommand } from '../command/cli-command.ts'
@@ -152,6 +153,6 @@ async function importFile(context: Context, { org }: { org: string }, [file]: Ar
   await printResult(
     context.json,
     { created, updated, unchanged },
-    `${records.length} plans: ${created} created, ${updated} updated, ${unchanged} unchanged`,
+    `${plural(records.length, 'plan')}: ${created} created, ${updated} updated, ${unchanged} unchanged`,
   )
 }

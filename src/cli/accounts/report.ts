@@ -1,5 +1,6 @@
 import { OperatorError } from '../../base/errors.ts'
 import { newId } from '../../base/ids.ts'
+import { plural } from '../../base/text.ts'
 import { findReport, listReports } from '../../features/audit/report-queries.ts'
 import type { CliCommand } from '../command/cli-command.ts'
 import { type Context, withOrganization } from '../command/context.ts'
@@ -37,6 +38,6 @@ async function generate(
     await writeRecord(context, sql, orgId, record)
     return await findReport(sql, orgId, record.id)
   })
-  const text = `report ${report?.id}: ${report?.total} entries from ${from} to ${to}`
+  const text = `report ${report?.id}: ${plural(report?.total ?? 0, 'entry', 'entries')} from ${from} to ${to}`
   await printResult(context.json, report, text)
 }

@@ -1,5 +1,6 @@
 import { organizationsOf } from '../../accounts/organizations/queries.ts'
 import { OperatorError } from '../../base/errors.ts'
+import { plural } from '../../base/text.ts'
 import { commandLineActor } from '../command/actor.ts'
 import type { CliCommand } from '../command/cli-command.ts'
 import { type Args, type Context, withDatabase } from '../command/context.ts'
@@ -29,6 +30,6 @@ async function remove(context: Context, { org }: { org?: string }, ids: Args): P
   const deletedIds = new Set(deleted)
   const not_found = sessionIds.filter((id) => !deletedIds.has(id))
   for (const id of not_found) printMessage(`there is no session ${JSON.stringify(id)}`)
-  await printResult(context.json, { deleted, not_found }, `${deleted.length} sessions are deleted`)
-  if (not_found.length > 0) throw new OperatorError(`${not_found.length} of the sessions do not exist`)
+  await printResult(context.json, { deleted, not_found }, `${plural(deleted.length, 'session')} deleted`)
+  if (not_found.length > 0) throw new OperatorError(`${plural(not_found.length, 'session')} not found`)
 }

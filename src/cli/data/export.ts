@@ -1,3 +1,4 @@
+import { plural } from '../../base/text.ts'
 import { countStored, exportLines } from '../../server/sync/export.ts'
 import { type Context, withOrganization } from '../command/context.ts'
 import { outputStream } from '../command/output.ts'
@@ -13,7 +14,7 @@ export async function exportRecords(context: Context, { org }: { org: string }):
     for await (const lines of exportLines(sql, id)) {
       if (lines !== '' && !(await output.write(lines))) return
       done += lines.split('\n').length - 1
-      progress.set(done, `${done} records`)
+      progress.set(done, plural(done, 'record'))
     }
   })
 }

@@ -8,6 +8,7 @@ import type { SyncRecord } from '../../analysis/records/records.ts'
 import { decompressed } from '../../base/decompress.ts'
 import { OperatorError } from '../../base/errors.ts'
 import { type Line, MAX_LINE_BYTES, splitLines } from '../../base/split-lines.ts'
+import { plural } from '../../base/text.ts'
 import { type Batches, createBatches, type Skipped } from '../../server/sync/batches.ts'
 import { writeRecords } from '../../server/sync/write.ts'
 import { importZone } from '../../server/zone/change.ts'
@@ -54,7 +55,7 @@ export async function importRecords(
         }
         received += 1
         await addLine(batches, path, line, onSkipped)
-        progress.set(read, `${received} records`)
+        progress.set(read, plural(received, 'record'))
       }
       await batches.flush()
     } finally {
@@ -64,7 +65,7 @@ export async function importRecords(
   })
   if (skipped > MAX_NAMED) printMessage(`and ${skipped - MAX_NAMED} more`)
   const { created, updated, unchanged } = counts
-  const text = `${received} records: ${created} created, ${updated} updated, ${unchanged} unchanged, ${skipped} skipped`
+  const text = `${plural(received, 'record')}: ${created} created, ${updated} updated, ${unchanged} unchanged, ${skipped} skipped`
   await printResult(context.json, { received, created, updated, unchanged, skipped }, text)
   if (received > 0 && skipped === received)
     throw new OperatorError(`${path} has no record that could be taken in`)

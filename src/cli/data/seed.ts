@@ -1,3 +1,4 @@
+import { plural } from '../../base/text.ts'
 import type { SeedPlan } from '../../server/seed/generate.ts'
 import { seed as writeSeed } from '../../server/seed/seed.ts'
 import { commandLineActor } from '../command/actor.ts'
@@ -23,5 +24,9 @@ export async function seed(
     })
   })
   const seconds = Math.round((performance.now() - startedMs) / 100) / 10
-  await printResult(context.json, { org, ...wanted, seconds }, `${wanted.sessions} sessions in ${seconds} s`)
+  await printResult(
+    context.json,
+    { org, ...wanted, seconds },
+    `${plural(wanted.sessions, 'session')} in ${seconds} s`,
+  )
 }

@@ -1,5 +1,7 @@
 // Numbers as the terminal shows them.
 
+import { plural } from '../../base/text.ts'
+
 const CENTS = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' })
 const MICROS = new Intl.NumberFormat('en-US', {
   style: 'currency',
@@ -23,6 +25,5 @@ export const percent = (fraction: number): string => `${(100 * fraction).toFixed
 /** An instant to the minute; UTC. */
 export const minute = (timestamp: string): string => timestamp.slice(0, 16).replace('T', ' ')
 
-/** `1 session`, `2 sessions`; `one` needs only an s. */
-export const counted = (number: number, one: string): string =>
-  `${whole(number)} ${one}${number === 1 ? '' : 's'}`
+/** `1 session`, `1,234 sessions`. */
+export const counted = (number: number, one: string): string => plural(whole(number), one)

@@ -1,6 +1,6 @@
 import { type SessionListItem, SessionListQuery, type SessionPage } from '../../features/sessions/model.ts'
 import { type Column, colourOfScore } from '../command/table.ts'
-import { minute, money, whole } from './numbers.ts'
+import { counted, minute, money, whole } from './numbers.ts'
 import { NONE, rangeText } from './options.ts'
 import { figure, type View } from './source.ts'
 import { fractionOf, noSessions, pageText } from './text.ts'
@@ -15,7 +15,10 @@ function text(page: SessionPage, view: View): string {
     heading: `Sessions ${rangeText(view.parameters)}; times are UTC`,
     columns: COLUMNS,
     bars: { fraction: ({ estimated_cost }) => fractionOf(estimated_cost, greatest) },
-    note: `${whole(sum(({ turns }) => turns))} turns and ${money(sum((item) => item.estimated_cost))} on this page`,
+    note: `${counted(
+      sum(({ turns }) => turns),
+      'turn',
+    )} and ${money(sum((item) => item.estimated_cost))} on this page`,
     what: 'sessions',
     none: noSessions(view, 'sessions'),
   })

@@ -2,6 +2,7 @@
 
 import { setPriority } from 'node:os'
 import { OperatorError } from '../../base/errors.ts'
+import { plural } from '../../base/text.ts'
 import { VERSION } from '../../base/version.ts'
 import type { Config } from '../../config.ts'
 import { findSecretKeyDigest } from '../../database/backup/queries.ts'
@@ -60,7 +61,7 @@ export async function backup(
       signed: signBy !== undefined,
       seconds,
     },
-    `${file}: ${rows} rows of ${result.tables.length} tables, ${result.bytes} bytes, ` +
+    `${file}: ${plural(rows, 'row')} of ${plural(result.tables.length, 'table')}, ${result.bytes} bytes, ` +
       `${withSecretKey ? 'with secret.key: keep the file secret' : 'without secret.key'}, in ${seconds} s`,
   )
 }

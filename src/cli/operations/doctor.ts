@@ -1,6 +1,7 @@
 // Runs the checks of data and server, and prints what they find.
 
 import { messageOf, OperatorError } from '../../base/errors.ts'
+import { plural } from '../../base/text.ts'
 import type { Config } from '../../config.ts'
 import { targetText } from '../../database/connect-check.ts'
 import { fullDiskError } from '../../database/disk.ts'
@@ -56,7 +57,7 @@ function checkSettings({ config }: Context): checks.Check {
   const prices =
     config.modelPrices === null
       ? ''
-      : `, MODEL_PRICES has ${Object.keys(config.modelPrices.prices).length} models`
+      : `, MODEL_PRICES has ${plural(Object.keys(config.modelPrices.prices).length, 'model')}`
   const message = `database ${config.databaseUrl === null ? 'embedded' : 'by DATABASE_URL'}${prices}`
   return { name: 'settings', status: 'ok', message }
 }

@@ -1,4 +1,5 @@
 import { organizationsOf } from '../../accounts/organizations/queries.ts'
+import { plural } from '../../base/text.ts'
 import { sumUnpriced } from '../../features/sessions/unpriced-queries.ts'
 import { repriceSessions } from '../../server/sync/reprice.ts'
 import { commandLineActor } from '../command/actor.ts'
@@ -29,9 +30,13 @@ export async function reprice(context: Context, { org: slug }: { org?: string })
   const rest =
     unpriced_tokens === 0
       ? 'every token has a price'
-      : `${unpriced_tokens} tokens have no price: ${[
+      : `${plural(unpriced_tokens, 'token has', 'tokens have')} no price: ${[
           ...unpriced_models,
-          ...(undivided > 0 ? [`${undivided} sessions of which nothing tells how they divide`] : []),
+          ...(undivided > 0 ? [`${plural(undivided, 'session')} that nothing tells how to divide`] : []),
         ].join(', ')}`
-  await printResult(context.json, result, `${repriced} sessions have a new cost; ${rest}`)
+  await printResult(
+    context.json,
+    result,
+    `${plural(repriced, 'session has', 'sessions have')} a new cost; ${rest}`,
+  )
 }

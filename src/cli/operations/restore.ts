@@ -2,6 +2,7 @@ import { mkdtempDisposableSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { OperatorError } from '../../base/errors.ts'
+import { plural } from '../../base/text.ts'
 import type { Config } from '../../config.ts'
 import { type OpenBackup, openBackup, sizeOf } from '../../database/backup/file-reader.ts'
 import { findSecretKeyDigest, listSignIns, listWaysIn } from '../../database/backup/queries.ts'
@@ -80,7 +81,7 @@ type Summary = ReturnType<typeof summaryOf> & Ways & { file: string; signature: 
 
 const summaryLines = ({ file, signature, rows, tables, ...summary }: Summary, fate: string): string[] => [
   ...wayLines(summary, fate),
-  `${file} of ${summary.created_at}, ${signature}: ${rows} rows of ${tables} tables restored and compared, in ${summary.seconds} s`,
+  `${file} of ${summary.created_at}, ${signature}: ${plural(rows, 'row')} of ${plural(tables, 'table')} restored and compared, in ${summary.seconds} s`,
 ]
 
 /** `backup verify`: restores into a scratch database, checks that as `doctor` does, and removes it. */

@@ -1,5 +1,6 @@
 import type { Component } from '../../analysis/records/risk.ts'
 import { COMPONENTS, scoreField } from '../../analysis/records/risk.ts'
+import { plural } from '../../base/text.ts'
 import type { RiskDetail } from '../../features/risk/model.ts'
 
 /** A later run finds its comment by this marker. */
@@ -30,7 +31,7 @@ export function markdownOf(risk: RiskDetail): string {
   const worked =
     sessions.count === 0
       ? 'No AI coding session is known to have worked on it.'
-      : `${sessions.count} AI coding ${sessions.count === 1 ? 'session' : 'sessions'} worked on it: **$${sessions.cost.toFixed(2)}**, quality ${sessions.average_quality}, ${sessions.findings} security ${sessions.findings === 1 ? 'finding' : 'findings'}.`
+      : `${plural(sessions.count, 'AI coding session')} worked on it: **$${sessions.cost.toFixed(2)}**, quality ${sessions.average_quality}, ${plural(sessions.findings, 'security finding')}.`
   const written =
     // an earlier server does not say it
     ai_share === null || ai_share === undefined

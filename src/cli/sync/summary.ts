@@ -3,7 +3,7 @@
 import type { RepositoryResult } from '../../analysis/agents/git/git.ts'
 import type { SourceResult } from '../../analysis/agents/read-sessions.ts'
 import type { SyncRecord } from '../../analysis/records/records.ts'
-import { shellWord } from '../../base/text.ts'
+import { plural, shellWord } from '../../base/text.ts'
 import type { MovedSessions } from '../../features/sessions/writing/write.ts'
 import type { SessionUser } from '../client/user.ts'
 import { outputStream, printMessage } from '../command/output.ts'
@@ -83,7 +83,7 @@ export function addMoved(summary: Summary, moved: readonly MovedSessions[]): voi
 
 /** The command moves the rest: sessions whose transcripts are gone are not sent again. */
 export const movedText = ({ from, to, sessions }: MovedSessions): string =>
-  `${sessions} sessions of the project ${from} are stored under ${to} now; those that are not sent again, on the server: cloud-analytics project rename ${shellWord(from)} ${shellWord(to)} --org SLUG`
+  `${plural(sessions, `session of the project ${from} is`, `sessions of the project ${from} are`)} stored under ${to} now; those that are not sent again, on the server: cloud-analytics project rename ${shellWord(from)} ${shellWord(to)} --org SLUG`
 
 /** Skipped items that are printed on standard error; the summary has all. */
 const MAX_NAMED = 100
@@ -105,7 +105,8 @@ export function nothingFoundText(
   const count = files.length + unchanged_files + growing_files + older_files + repositories.length
   if (count > 0) return undefined
   if (paths.length === 0) return "no sessions: none of the agents' usual folders exists"
-  const example = ignored.length === 0 ? '' : `: ${ignored.length} files have none, as ${ignored[0]}`
+  const example =
+    ignored.length === 0 ? '' : `: ${plural(ignored.length, 'file has', 'files have')} none, as ${ignored[0]}`
   return `no sessions in ${paths.join(', ')}${example}`
 }
 
@@ -140,7 +141,9 @@ function notesOf({ unreadable, skipped, refused, older_files, growing_files, ign
     [growing_files, 'files still being written to'],
     [ignored, 'files without sessions'],
   ]
-  return notes.filter(([count]) => count > 0).map(([count, text]) => `${count} ${text}`)
+  return notes
+    .filter(([count]) => count > 0)
+    .map(([count, text]) => plural(count, text.replace(/^(line|file)s/, '$1'), text))
 }
 
 const userText = (user: SessionUser | null): string =>
@@ -150,9 +153,9 @@ const userText = (user: SessionUser | null): string =>
 
 function foundText({ received, files, unchanged_files, repositories }: Summary): string {
   const commits = repositories.reduce((sum, repository) => sum + repository.commits + repository.known, 0)
-  const sessions = `${received - commits} sessions in ${files.length + unchanged_files} files`
+  const sessions = `${plural(received - commits, 'session')} in ${plural(files.length + unchanged_files, 'file')}`
   if (repositories.length === 0) return sessions
-  const history = `${commits} commits in ${repositories.length} repositories`
+  const history = `${plural(commits, 'commit')} in ${plural(repositories.length, 'repository', 'repositories')}`
   return files.length + unchanged_files === 0 ? history : `${sessions} and ${history}`
 }
 

@@ -6,6 +6,7 @@ import { join, sep } from 'node:path'
 import { isObject } from '../../analysis/agents/transcript/json.ts'
 import { DAY_MS } from '../../base/dates.ts'
 import { readJsonFile } from '../../base/json-file.ts'
+import { plural } from '../../base/text.ts'
 import { agentFolders } from '../client/agent-folders.ts'
 import { claudeFolder, stateFolder } from '../client/folders.ts'
 import { hasState, listStates, type SyncState, withState } from '../client/state.ts'
@@ -148,7 +149,7 @@ function statusText({ machine, watch, servers, unsent_files, waiting, ending }: 
   )
   const refused = servers.flatMap((each) => each.refused)
   lines.push(...listText(refused.map(({ id, reason }) => `not stored: ${id}: ${reason}`)))
-  lines.push(`${unsent_files} files changed since they were sent, or never were`)
+  lines.push(`${plural(unsent_files, 'file')} changed since the last sync, or never sent`)
   for (const { path, changed_at, sent } of waiting)
     lines.push(
       `  ${changed_at.slice(0, 16).replace('T', ' ')}  ${sent === 'never' ? 'never sent  ' : 'sent in part'}  ${path}`,

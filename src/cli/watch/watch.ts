@@ -5,6 +5,7 @@ import { resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import type { ProjectFrom } from '../../analysis/agents/transcript/workspace.ts'
 import { OperatorError } from '../../base/errors.ts'
+import { plural } from '../../base/text.ts'
 import { agentFolders } from '../client/agent-folders.ts'
 import { stateFolder } from '../client/folders.ts'
 import { getServer } from '../client/server.ts'
@@ -87,7 +88,7 @@ function note(record: WatchRecord, { failure, created, updated }: SyncResult, fo
   const at = new Date().toISOString()
   if (failure !== null && failure !== record.error) printMessage(`${at} ${failure}`)
   if (failure === null && (record.error !== null || created + updated > 0))
-    printMessage(`${at} sent: ${created} new sessions, ${updated} changed`)
+    printMessage(`${at} sent: ${plural(created, 'new session')}, ${updated} changed`)
   if (failure === null) record.last_success_at = at
   record.error = failure
   writeWatchRecord(folder, record)

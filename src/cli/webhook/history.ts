@@ -3,6 +3,7 @@
 import { Value } from '@sinclair/typebox/value'
 import { isTime } from '../../base/dates.ts'
 import { OperatorError } from '../../base/errors.ts'
+import { plural } from '../../base/text.ts'
 import { inOrganization } from '../../database/org-lock.ts'
 import type { Change } from '../../http/queues/gate.ts'
 import {
@@ -115,8 +116,11 @@ export async function recoverNow(
     const deps = { inTurn, writes: sql, now: () => new Date() }
     return await recover(deps, orgId, commandLineActor(), endpointId, { ...span, dry_run: dryRun === true })
   })
-  const done = dryRun === true ? 'would be sent again' : 'are sent again by a running server'
-  await printResult(context.json, recovered, `${recovered.count} deliveries ${done}`)
+  const text =
+    dryRun === true
+      ? `${plural(recovered.count, 'delivery', 'deliveries')} would be sent again`
+      : `${plural(recovered.count, 'delivery is', 'deliveries are')} sent again by a running server`
+  await printResult(context.json, recovered, text)
 }
 
 function stateOf({ status, next_attempt_at }: Delivery): string {

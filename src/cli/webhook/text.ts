@@ -1,4 +1,4 @@
-import { cut } from '../../base/text.ts'
+import { cut, plural } from '../../base/text.ts'
 import type { Received } from './receiver.ts'
 
 // Deliveries as text for a terminal. They came over the network: they are printed by what makes controls visible.
@@ -33,6 +33,6 @@ export function receivedText(received: Received): string {
   const lines = text.split('\n')
   const shown = lines.slice(0, MAX_LINES).map((line) => `  ${shortened(line, MAX_LINE_LENGTH)}`)
   const rest = lines.length - shown.length
-  if (rest > 0) shown.push(`  … ${rest} more lines`)
+  if (rest > 0) shown.push(`  … ${plural(rest, 'more line')}`)
   return [receivedLine(received), ...shown].join('\n')
 }

@@ -1,4 +1,4 @@
-import { cut } from '../../base/text.ts'
+import { cut, plural } from '../../base/text.ts'
 import type { EventData } from '../../webhooks/outbox/catalogue.ts'
 import type { Alert, Metric } from './model.ts'
 
@@ -108,12 +108,12 @@ export const UNITS: Record<Metric, (value: number) => string> = {
   forecast: (value) => `${dollars(value)} expected`,
   budget_percent: (value) => `${plain(value)}% of the budget`,
   average_quality: (value) => `a mean quality of ${plain(value)}`,
-  findings: (value) => `${plain(value)} findings`,
-  unpriced_tokens: (value) => `${plain(value)} tokens without a price`,
-  silent_machines: (value) => `${plain(value)} silent machines`,
-  failing_endpoints: (value) => `${plain(value)} failing endpoints`,
-  idle_seats: (value) => `${plain(value)} idle seats`,
-  limit_hits: (value) => `${plain(value)} limits hit`,
+  findings: (value) => plural(plain(value), 'finding'),
+  unpriced_tokens: (value) => `${plural(plain(value), 'token')} without a price`,
+  silent_machines: (value) => plural(plain(value), 'silent machine'),
+  failing_endpoints: (value) => plural(plain(value), 'failing endpoint'),
+  idle_seats: (value) => plural(plain(value), 'idle seat'),
+  limit_hits: (value) => `${plural(plain(value), 'limit')} hit`,
 }
 
 export const MAX_KEYS = 20
@@ -172,7 +172,9 @@ function scoreText(score: number | null, before: number | null): string {
   if (before === null) return `${plain(score)} on average`
   const points = Math.round((score - before) * 100) / 100
   const change =
-    points === 0 ? 'as in' : `${plain(Math.abs(points))} points ${points > 0 ? 'more' : 'less'} than`
+    points === 0
+      ? 'as in'
+      : `${plural(plain(Math.abs(points)), 'point')} ${points > 0 ? 'more' : 'less'} than`
   return `${plain(score)} on average, ${change} the week before`
 }
 

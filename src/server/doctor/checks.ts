@@ -5,6 +5,7 @@ import { listOrganizations } from '../../accounts/organizations/queries.ts'
 import { announcementOf, listWaiting } from '../../accounts/organizations/retention-queries.ts'
 import { loadPricer, type Pricer } from '../../analysis/scoring/prices.ts'
 import { messageOf } from '../../base/errors.ts'
+import { plural } from '../../base/text.ts'
 import type { Config } from '../../config.ts'
 import { backupFolderOf, findFailure, listBackups } from '../../database/backup/folder.ts'
 import { describeServer } from '../../database/backup/queries.ts'
@@ -138,11 +139,11 @@ export const checkRollups = (
     const walk =
       left === 0
         ? ''
-        : `; ${left} of ${all} sessions are not divided by day yet: a server does that in the background`
+        : `; ${left} of ${plural(all, 'session is', 'sessions are')} not divided by day yet: a server does that in the background`
     if (wrong.length === 0)
       return {
         status: 'ok',
-        message: `agree with the sessions of ${organizations.length} organizations${walk}`,
+        message: `agree with the sessions of ${plural(organizations.length, 'organization')}${walk}`,
       }
     return {
       status: 'fail',
@@ -163,9 +164,11 @@ export const checkPrices = (sql: Sql, pricer: Pricer, now: Date): Promise<Check>
       const priced = sums.models.filter(isKnown)
       const unpriced = sums.models.filter((model) => !isKnown(model))
       if (unpriced.length > 0)
-        unknown.push(`${slug} (${sums.tokens} tokens of ${sums.sessions} sessions: ${unpriced.join(', ')})`)
+        unknown.push(
+          `${slug} (${plural(sums.tokens, 'token')} of ${plural(sums.sessions, 'session')}: ${unpriced.join(', ')})`,
+        )
       if (priced.length > 0) models.push(`${slug} (${priced.join(', ')})`)
-      if (sums.undivided > 0) undivided.push(`${slug} (${sums.undivided} sessions)`)
+      if (sums.undivided > 0) undivided.push(`${slug} (${plural(sums.undivided, 'session')})`)
     }
     const reasons = [
       [
@@ -205,12 +208,15 @@ export const checkMachines = (sql: Sql, now: Date): Promise<Check> =>
       heard += machines.heard
       gone += machines.gone
       for (const { machine, user_key, days } of machines.silent) {
-        silent.push(`${machine}${user_key === '' ? '' : ` of ${user_key}`} (${slug}, ${days} days)`)
+        silent.push(`${machine}${user_key === '' ? '' : ` of ${user_key}`} (${slug}, ${plural(days, 'day')})`)
       }
     }
     const past = gone === 0 ? '' : `; ${gone} more for ${GONE_DAYS} days or longer`
     if (silent.length === 0) {
-      return { status: 'ok', message: `${heard} have sent records in the last ${SILENT_DAYS} days${past}` }
+      return {
+        status: 'ok',
+        message: `${plural(heard, 'machine has', 'machines have')} sent records in the last ${SILENT_DAYS} days${past}`,
+      }
     }
     const rest = silent.length - MAX_NAMED_MACHINES
     const list = silent.slice(0, MAX_NAMED_MACHINES).join(', ')
@@ -229,10 +235,10 @@ export async function checkCoverage(sql: Sql): Promise<Check | undefined> {
     const share =
       transcript === 0
         ? 'there are no transcripts to compare it with'
-        : `it had ${((100 * captured) / transcript).toFixed(1)} % of ${transcript.toLocaleString('en')} tokens of transcripts`
+        : `it had ${((100 * captured) / transcript).toFixed(1)} % of ${plural(transcript.toLocaleString('en'), 'token')} of transcripts`
     return {
       status: 'ok',
-      message: `${telemetry.toLocaleString('en')} tokens in ${organizations} organizations; ${share}`,
+      message: `${plural(telemetry.toLocaleString('en'), 'token')} in ${plural(organizations, 'organization')}; ${share}`,
     }
   })
 }

@@ -1,3 +1,4 @@
+import { plural } from '../../base/text.ts'
 import type { Config } from '../../config.ts'
 import { findSecretKeyDigest } from '../../database/backup/queries.ts'
 import type { Sql } from '../../database/client.ts'
@@ -40,10 +41,10 @@ export const checkWebhooks = (sql: Sql, isServed: boolean): Promise<Check> =>
     const waiting =
       backlog === 0
         ? 'no delivery is due'
-        : `${count} deliveries are due, the oldest for ${Math.round(oldestDueS)} s`
+        : `${plural(count, 'delivery is', 'deliveries are')} due, the oldest for ${Math.round(oldestDueS)} s`
     const list = failing
       .slice(0, MAX_NAMED)
-      .map(({ slug, id, failures }) => `${slug} ${id} (${failures} attempts in a row)`)
+      .map(({ slug, id, failures }) => `${slug} ${id} (${plural(failures, 'attempt')} in a row)`)
     const more = failing.length > MAX_NAMED ? ` and ${failing.length - MAX_NAMED} more` : ''
     const endpoints = failing.length === 0 ? '' : `; endpoints that fail: ${list.join(', ')}${more}`
     const status = isLate && isServed ? 'fail' : isLate || failing.length > 0 ? 'warn' : 'ok'
@@ -101,9 +102,14 @@ export const checkCounts = (url: string, text: string): Promise<Check> =>
       [sum('thread_restarts_total', 'thread', /^intake$/), 'restarts of the intake thread'],
       [sum('reads', 'state', /^waiting$/), 'reads wait for a connection now'],
     ]
-    const texts = counts.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`)
+    const oneOf = (what: string) =>
+      what
+        .replace(/^(\w+)s/, '$1')
+        .replace(' were ', ' was ')
+        .replace(' wait ', ' waits ')
+    const texts = counts.flatMap(([count, what]) => (count > 0 ? plural(count, oneOf(what), what) : []))
     const start = new Date(sum('process_start_time_seconds') * 1_000).toISOString()
-    const since = `of ${sum('http_requests_total')} requests since ${start}`
+    const since = `of ${plural(sum('http_requests_total'), 'request')} since ${start}`
     if (texts.length === 0) return { status: 'ok', message: `no failure ${since} (${url})` }
     return { status: 'warn', message: `${since}: ${texts.join(', ')} (${url})` }
   })

@@ -97,7 +97,7 @@ test('org update --yes does it at once; without it the log, doctor and the comma
   const set = await update('--retention-sessions', '30d')
   expect([set.code, set.stdout]).toEqual([
     0,
-    expect.stringMatching(/^from 20\S+ on older ones are deleted, 1 sessions now: .*--yes/m),
+    expect.stringMatching(/^from 20\S+ on older ones are deleted, 1 session now: .*--yes/m),
   ])
   const lines: string[] = []
   const settings = { retentionDeliveriesDays: 30, retentionAuditDays: 0 }

@@ -173,7 +173,7 @@ describe.skipIf(!hasGit)('reading a repository', () => {
     expect(commits.map(({ files }) => files.map((file) => [file.path, file.status, file.additions]))).toEqual(
       [[['a.ts', 'added', 4]], [['big.bin', 'added', 0]], [['a.ts', 'modified', 2]]],
     )
-    expect(result.notes).toEqual([expect.stringContaining('1 commits without line counts')])
+    expect(result.notes).toEqual([expect.stringContaining('1 commit without line counts')])
   })
 
   test('a shallow clone does not make its first author the creator of everything', async () => {

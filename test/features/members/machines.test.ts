@@ -145,7 +145,7 @@ test('doctor names machines that are silent for a week', async () => {
   expect(await check()).toEqual({
     name: 'machines',
     status: 'ok',
-    message: '1 have sent records in the last 7 days; 1 more for 90 days or longer',
+    message: '1 machine has sent records in the last 7 days; 1 more for 90 days or longer',
   })
   await seen('bob@example.com', 'mbp', 12)
   await seen('', 'build', 8)

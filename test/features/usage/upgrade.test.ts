@@ -182,7 +182,7 @@ test('sums hold after the migration and after each step of the walk, and then al
   expect(await doctor()).toContain(`${SESSIONS - 100} of ${SESSIONS} sessions are not divided by day yet`)
   expect(await findDifferences(sql, orgId, USAGE_ROLLUPS)).toEqual([])
   await walkUsage(sql, pricer, silent, new Date(), 60_000)
-  expect(await doctor()).toBe('agree with the sessions of 1 organizations')
+  expect(await doctor()).toBe('agree with the sessions of 1 organization')
   expect(await findDifferences(sql, orgId, USAGE_TABLES)).toEqual([])
   expect(await usage(old)).toEqual(await usage(now))
   expect((await usage(now)).length).toBeGreaterThan(SESSIONS)

@@ -3,6 +3,7 @@
 import { realpath } from 'node:fs/promises'
 import { basename, resolve } from 'node:path'
 import { OperatorError } from '../../../base/errors.ts'
+import { plural } from '../../../base/text.ts'
 import { type CommitAi, type CommitRecord, MAX_PATH_BYTES } from '../../records/commit.ts'
 import { addressesByName, isNoreply, listAuthors, nameKey } from './authors.ts'
 import { createReach, findCommits } from './default-branch.ts'
@@ -87,7 +88,7 @@ export async function* readCommits(
     yield* readFrom(git, repository, options, result)
   } catch (error) {
     if (!(error instanceof GitStopped)) throw error
-    result.notes.push(`${error.message}; ${result.commits} commits were read, the next run reads on`)
+    result.notes.push(`${error.message}; after ${plural(result.commits, 'commit')}, the next run reads on`)
   }
   return result
 }
@@ -158,7 +159,7 @@ async function* readFrom(
   }
   if (withoutLines > 0)
     notes.push(
-      `${withoutLines} commits without line counts: the contents of their files are not in this clone`,
+      `${plural(withoutLines, 'commit')} without line counts: the contents of their files are not in this clone`,
     )
 }
 
@@ -269,7 +270,8 @@ function recordOf(project: string, commit: LoggedCommit, committedAt: number, no
     Buffer.byteLength(path) <= MAX_PATH_BYTES && Buffer.byteLength(previousPath ?? '') <= MAX_PATH_BYTES
   const files = commit.files.filter(isStorable)
   const left = commit.filesLeft + commit.files.length - files.length
-  if (left > 0) notes.push(`commit ${commit.sha}: ${left} files are too many, or their names too long`)
+  if (left > 0)
+    notes.push(`commit ${commit.sha}: without ${plural(left, 'file')}: too many, or too long a name`)
   return {
     type: 'commit',
     project,
