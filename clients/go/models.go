@@ -443,6 +443,12 @@ type Machine struct {
 	LastSeenAt string         `json:"last_seen_at"` // When it sent records, to the minute
 	Sessions   int64          `json:"sessions"`     // sessions that were new when it sent them, deleted ones included
 }
+
+// AttentionBackup: Where it failed, is missing, or is older than 2 × BACKUP_EVERY (two days without); with the scope `admin`, of a server that has one organization.
+type AttentionBackup struct {
+	LastAt   *string `json:"last_at"`   // When the newest one began
+	FailedAt *string `json:"failed_at"` // Since the last success
+}
 type Attention struct {
 	Alerts         []Alert             `json:"alerts"`          // Those that fire, or miss data where they are to fire then
 	Budgets        []NamedBudget       `json:"budgets"`         // Of projects, members and teams, exceeded this month; /cost has that of the organization
@@ -452,6 +458,7 @@ type Attention struct {
 	Critical       AttentionCritical   `json:"critical"`        // Open critical findings; none without the scope `security:read`
 	Unpriced       []AttentionUnpriced `json:"unpriced"`        // Models without a known price in the last 30 days, those with most tokens first
 	SilentMachines []Machine           `json:"silent_machines"` // Those that sent sessions, and for 3 to 30 days nothing; none without the scope `team:read`
+	Backup         *AttentionBackup    `json:"backup"`          // Where it failed, is missing, or is older than 2 × BACKUP_EVERY (two days without); with the scope `admin`, of a server that has one organization
 	DaysMovedAt    *string             `json:"days_moved_at"`   // When cost moved from the first days of sessions to those of their calls; null where there was none before
 }
 type SessionsListParams struct {

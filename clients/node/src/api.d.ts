@@ -221,10 +221,13 @@ export interface Machine {
  /** When it sent records, to the minute */ last_seen_at: string
  sessions: number
 }
+/** Where it failed, is missing, or is older than 2 × BACKUP_EVERY (two days without); with the scope `admin`, of a server that has one organization */ export interface AttentionBackup {
+ last_at: string | null; failed_at: string | null
+}
 export interface Attention {
  alerts: Alert[]; budgets: NamedBudget[]; mine: NamedBudget[]; windows: AttentionWindow[]
  endpoints: WebhookEndpoint[]; critical: AttentionCritical; unpriced: AttentionUnpriced[]
- silent_machines: Machine[]; days_moved_at: string | null
+ silent_machines: Machine[]; backup: AttentionBackup | null; days_moved_at: string | null
 }
 export interface SessionsListParams extends PageParams {
  project?: string

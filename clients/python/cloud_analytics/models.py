@@ -317,6 +317,11 @@ class Machine(Model):
     last_seen_at: str  # When it sent records, to the minute
     sessions: int  # sessions that were new when it sent them, deleted ones included
 
+class AttentionBackup(Model):
+    """Where it failed, is missing, or is older than 2 × BACKUP_EVERY (two days without); with the scope `admin`, of a server that has one organization."""
+    last_at: Optional[str]  # When the newest one began
+    failed_at: Optional[str]  # Since the last success
+
 class Attention(Model):
     alerts: List[Alert]  # Those that fire, or miss data where they are to fire then
     budgets: List[NamedBudget]  # Of projects, members and teams, exceeded this month; /cost has that of the organization
@@ -326,6 +331,7 @@ class Attention(Model):
     critical: AttentionCritical  # Open critical findings; none without the scope `security:read`
     unpriced: List[AttentionUnpriced]  # Models without a known price in the last 30 days, those with most tokens first
     silent_machines: List[Machine]  # Those that sent sessions, and for 3 to 30 days nothing; none without the scope `team:read`
+    backup: Optional[AttentionBackup]  # Where it failed, is missing, or is older than 2 × BACKUP_EVERY (two days without); with the scope `admin`, of a server that has one organization
     days_moved_at: Optional[str]  # When cost moved from the first days of sessions to those of their calls; null where there was none before
 
 class Session(Model):

@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { UNITS } from '../../features/alerts/message.ts'
 import type { Attention } from '../../features/attention/model.ts'
 import { Swatch } from '../charts/shapes.tsx'
+import { dayOfTime } from '../client/days.ts'
 import {
   countOf,
   daysAgo,
@@ -33,7 +34,7 @@ interface ToDecideProps {
 
 /** Shows what somebody has to decide, each with one thing to do; nothing if there is none. */
 export function ToDecide({ attention, budget }: ToDecideProps) {
-  const { alerts, budgets, critical, endpoints, silent_machines, unpriced } = attention
+  const { alerts, backup, budgets, critical, endpoints, silent_machines, unpriced } = attention
   const members = useMembers(critical.oldest.some(({ assignee }) => assignee !== null))
   const items: Item[] = []
   const add = (key: string, tone: Item['tone'], text: ComponentChildren, action: string, href: string) =>
@@ -161,6 +162,19 @@ export function ToDecide({ attention, budget }: ToDecideProps) {
       </>,
       'See the machines',
       linkTo('devices'),
+    )
+  // an older server says nothing of it
+  if (backup != null)
+    add(
+      'backup',
+      'fair',
+      backup.failed_at !== null
+        ? `The server’s backup failed on ${formatDay(dayOfTime(backup.failed_at))}`
+        : backup.last_at === null
+          ? 'There is no backup of this server'
+          : `The server’s last backup is of ${formatDay(dayOfTime(backup.last_at))}`,
+      'See the server',
+      linkTo('settings', {}, 'server'),
     )
   if (items.length === 0) return null
   return (

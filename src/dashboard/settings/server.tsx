@@ -1,7 +1,7 @@
 import type { ServerState } from '../../features/whoami/server-model.ts'
 import { useApi, useLoaded } from '../client/api.ts'
 import { serverUrl } from '../client/base.ts'
-import { daysAgo, formatBytes, formatDuration, formatShare } from '../client/format.ts'
+import { countOf, daysAgo, formatBytes, formatDuration, formatShare } from '../client/format.ts'
 import { readMethods } from '../client/session.ts'
 import { Answer, Facts, Show } from '../parts/show.tsx'
 import { Time } from '../parts/values.tsx'
@@ -24,7 +24,7 @@ export function ServerSettings() {
                 ? 'There is no backup'
                 : age === 0
                   ? 'The last backup is of today'
-                  : `The last backup is ${age} days old`}
+                  : `The last backup is ${countOf(age ?? 0, 'day')} old`}
               {disk !== null &&
                 `; ${formatBytes(disk.free_bytes)} of the disk’s ${formatBytes(disk.total_bytes)} are free`}
               ; the version is {version}

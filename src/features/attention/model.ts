@@ -44,6 +44,19 @@ export const Attention = component('Attention', {
   silent_machines: Type.Array(Machine, {
     description: 'Those that sent sessions, and for 3 to 30 days nothing; none without the scope `team:read`',
   }),
+  backup: nullable(
+    closed(
+      {
+        last_at: nullable(Timestamp('When the newest one began')),
+        failed_at: nullable(Timestamp('Since the last success')),
+      },
+      {
+        description:
+          'Where it failed, is missing, or is older than 2 × BACKUP_EVERY (two days without); with the scope `admin`, of ' +
+          'a server that has one organization',
+      },
+    ),
+  ),
   days_moved_at: nullable(
     Timestamp(
       'When cost moved from the first days of sessions to those of their calls; null where there was none before',

@@ -1,7 +1,9 @@
 import { Elysia } from 'elysia'
 import { grants } from '../../accounts/keys/rights.ts'
+import { listOrganizations } from '../../accounts/organizations/queries.ts'
 import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
 import { addDays, dayOf } from '../../base/dates.ts'
+import { backupFolderOf, findFailure, listBackups } from '../../database/backup/folder.ts'
 import type { Sql } from '../../database/client.ts'
 import type { RouteDeps } from '../../http/api.ts'
 import { listEndpoints } from '../../webhooks/queries.ts'
@@ -33,9 +35,23 @@ async function listUnpriced(sql: Sql, orgId: string, onlyMember: VisibleMember |
   return data.flatMap(({ key, unpriced_tokens: tokens }) => (tokens > 0 ? [{ model: key, tokens }] : []))
 }
 
+/** A backup of this many times the seconds between two of them is too old; one a day is usual. */
+const [PERIODS, USUAL_S] = [2, 86_400]
+
+/** Says what is wrong with the server's backups; null for nothing. A database of its own operator is backed up by that one. */
+async function findBackup(sql: Sql, config: RouteDeps['config'], at: Date): Promise<Attention['backup']> {
+  if (config.databaseUrl !== null && config.backupEveryS === null) return null
+  if ((await listOrganizations(sql)).length !== 1) return null
+  const last = listBackups(backupFolderOf(config)).at(-1)?.at
+  const failed = findFailure(config.dataDir)
+  const oldMs = PERIODS * 1_000 * (config.backupEveryS ?? USUAL_S)
+  if (failed === undefined && last !== undefined && at.getTime() - last.getTime() <= oldMs) return null
+  return { last_at: last?.toISOString() ?? null, failed_at: failed?.at ?? null }
+}
+
 const scopeOf = ({ scope }: UsedBudget): string => JSON.stringify(scope)
 
-export const attentionRoutes = ({ read, now, api }: RouteDeps) =>
+export const attentionRoutes = ({ read, now, api, config }: RouteDeps) =>
   new Elysia({ tags: ['Alerts'] }).use(api).get(
     '/attention',
     ({ orgId, access, viewer, inZone }) =>
@@ -77,6 +93,7 @@ export const attentionRoutes = ({ read, now, api }: RouteDeps) =>
               grants(access.scopes, 'team:read') && !hidesMembers
                 ? await listSilent(sql, orgId, onlyMember, at.now, SILENT)
                 : [],
+            backup: access.scopes.includes('admin') ? await findBackup(sql, config, at.now) : null,
             endpoints: endpoints.filter(({ health }) => health.consecutive_failures > 0),
             days_moved_at: (await findMovedAt(sql, orgId))?.toISOString() ?? null,
           }

@@ -1,6 +1,9 @@
 import { expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { createKey, revokeKey, rotateKey } from '../../../src/accounts/keys/queries.ts'
 import { bodyOf, client, jsonPost, newKey, newOrg, testApp } from '../../support/api.ts'
+import { scratchFolder } from '../../support/at-end.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 import { memberRecord } from '../../support/records.ts'
 
@@ -106,4 +109,22 @@ test('an admin sees version, backup and disk of a server that has one organizati
   } as never)
   const key = await newKey(database.sql, admin.orgId, ['read'])
   expect((await client(testApp(database.sql), key)('/v1/server')).status).toBe(403)
+  using folder = scratchFolder()
+  const app = testApp(database.sql, { config: { dataDir: folder.path, backupDir: folder.path } })
+  const backupFor = async (scopes: string[]) =>
+    (await bodyOf(await client(app, await newKey(database.sql, admin.orgId, scopes))('/v1/attention'))).backup
+  const made = (at: Date) =>
+    writeFileSync(
+      join(folder.path, `cloud-analytics-${at.toISOString().slice(0, 19).replaceAll(/[-:]/g, '')}Z.zst`),
+      '',
+    )
+  expect(await backupFor(['read', 'admin'])).toEqual({ last_at: null, failed_at: null } as never)
+  expect(await backupFor(['read'])).toBeNull()
+  made(new Date('2026-01-31T12:00:00Z'))
+  expect(await backupFor(['read', 'admin'])).toEqual({
+    last_at: '2026-01-31T12:00:00.000Z',
+    failed_at: null,
+  } as never)
+  made(new Date())
+  expect(await backupFor(['read', 'admin'])).toBeNull()
 })
