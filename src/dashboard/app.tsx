@@ -181,7 +181,7 @@ function AlertsLink() {
       {count > 0 && (
         <span class="count">
           {count}
-          <span class="hidden"> fire</span>
+          <span class="hidden"> {count === 1 ? 'fires' : 'fire'}</span>
         </span>
       )}
     </a>

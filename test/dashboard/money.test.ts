@@ -163,7 +163,7 @@ describe.skipIf(program === null)('the overview', () => {
       ],
     ])
     // the number of alerts that fire is in the head
-    await page.until(`document.querySelector('header .count')?.textContent === '1 fire'`)
+    await page.until(`document.querySelector('header .count')?.textContent === '1 fires'`)
     // the reader’s own: a team’s
     expect((await texts('.tile')).at(-1)).toContain('$10.00 of the $100.00 of team payments')
     const asked = page.ownRequests().filter((url) => /\/v1\/(?!changes|whoami)/.test(url))

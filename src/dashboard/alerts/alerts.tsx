@@ -2,7 +2,7 @@ import { UNITS } from '../../features/alerts/message.ts'
 import type { Alert, Metric } from '../../features/alerts/model.ts'
 import { dayOfTime } from '../client/days.ts'
 import { countOf, formatDay } from '../client/format.ts'
-import type { PageProps } from '../client/links.ts'
+import { linkTo, type PageProps } from '../client/links.ts'
 import { Table } from '../parts/table.tsx'
 import { orUnknown, timeColumn } from '../parts/values.tsx'
 import { AlertForm } from './alert-form.tsx'
@@ -28,12 +28,22 @@ const ALERTS: RuleKind<Alert> = {
   said: (alerts) => {
     const watching = alerts.filter(({ enabled }) => enabled)
     const [first, ...others] = watching.filter(({ state }) => state === 'firing')
-    const all = `${countOf(watching.length, 'alert')} ${watching.length === 1 ? 'watches' : 'watch'}`
-    if (first === undefined) return alerts.length === 0 ? 'There is no alert' : `No alert fires; ${all}`
+    if (first === undefined)
+      return alerts.length === 0
+        ? 'There is no alert'
+        : watching.length === 1
+          ? 'The one alert that is on does not fire'
+          : `None of ${countOf(watching.length, 'alert')} fires`
     return `${1 + others.length} of ${countOf(alerts.length, 'alert')} ${others.length === 0 ? 'fires' : 'fire'}: ${[first, ...others].map(saidFiring).join(', ')}`
   },
   saidOne: ({ state, since, last_value, metric }) =>
     `${STATES[state]}${since === null ? '' : ` since ${formatDay(dayOfTime(since))}`}${last_value === null ? '' : `, at ${UNITS[metric](last_value)}`}`,
+  soft: (
+    <>
+      An alert fires by a rule of this page. What needs a decision without one, such as a critical finding,
+      stands on the <a href={linkTo('')}>Overview</a>.
+    </>
+  ),
   columns: (nameOf) => [
     { name: 'Fires when', cell: (alert) => <bdi>{sentenceOf(alert, nameOf)}</bdi> },
     ...stateColumns<Alert>(({ metric }) => metric),

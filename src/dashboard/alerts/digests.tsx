@@ -109,17 +109,17 @@ export function useWeek(from: string, name: string): Loaded<Message | null> {
   const month = monthOf(at).from
   return useLoaded(`week ${from} ${at} ${name}`, async (signal) => {
     const get = <Body,>(path: string, query: Query) => getJson<Body>(pathOf(path, query), { signal })
-    const [models, projects, trend, outcomes, quality, findings] = await Promise.all([
+    const [models, trend, projects, quality, findings] = await Promise.all([
       get<Breakdown>('/cost/breakdown', { by: 'model', ...dates, per_page: NAMES }),
-      get<Breakdown>('/cost/breakdown', { by: 'project', ...dates, per_page: NAMES }),
       get<CostTrend>('/cost/trend', { date_from: [month, before.from].sort()[0], date_to: at }),
-      get<Outcomes>('/outcomes', { ...dates, per_page: 1 }),
+      // in the order of their cost
+      get<Outcomes>('/outcomes', { by: 'project', ...dates, per_page: NAMES }),
       get<QualityOverview>('/quality', { ...dates, compare: 'previous' }),
       get<Page<unknown>>('/findings', { status: 'open', ...dates, per_page: 1 }),
     ])
     const { total, data: by_model } = models
     if (total.sessions === 0) return null
-    const { pull_requests, linked_cost } = outcomes.total
+    const { pull_requests, linked_cost } = projects.total
     const previous_cost = costIn(trend.data, before.from, before.to)
     const spent = spentSince(trend.data, month, at)
     const budget = trend.data.at(-1)?.budget ?? null

@@ -1,5 +1,6 @@
 // These functions write values. Days are those of the API; times are in the browser's zone by `Time` of parts/values.tsx.
 
+import { plural } from '../../base/text.ts'
 import type { Endpoint } from '../../webhooks/model.ts'
 
 const number = new Intl.NumberFormat('en-US', { maximumFractionDigits: 2 })
@@ -121,7 +122,11 @@ export const pluralOf = (by: string): string => (by.endsWith('ch') ? `${by}es` :
 
 /** `3 sessions`, `1 session`. */
 export const countOf = (count: number, noun: string, nouns = `${noun}s`): string =>
-  `${formatWhole(count)} ${count === 1 ? noun : nouns}`
+  plural(formatWhole(count), noun, nouns)
+
+/** `3 branches`, `1 branch`: of the plural. */
+export const countIn = (count: number, nouns: string): string =>
+  countOf(count, nouns.replace(/ies$/, 'y').replace(/(ch)es$|s$/, '$1'), nouns)
 
 /** `4 times in a row, the last answer 500: the receiver itself failed`: the failures of a webhook. */
 export function timesFailed({ consecutive_failures, last_status_code: code }: Endpoint['health']): string {

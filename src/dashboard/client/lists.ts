@@ -6,6 +6,8 @@ import { getJson, type Loaded, type Page, pathOf, useLoaded } from './api.ts'
 import { datesIn, lastDays } from './days.ts'
 import { NONE } from './links.ts'
 import { onChange } from './renewal.ts'
+import { storedAs } from './storage.ts'
+import { signedBy } from './who.ts'
 
 // Lists to choose from. Several pages need them, and they change rarely: they are asked for once in a while.
 
@@ -18,14 +20,34 @@ const MAX_NAMES = 100
 const BRANCH_DAYS = 90
 
 const bodies = new Map<string, { at: number; body: Promise<unknown> }>()
+/** These are kept when the page is loaded again, too: the number of alerts, and what gives names their colours. */
+const OVER_LOADS = /^\/(attention$|cost\/first-days)/
+const stored = storedAs('cloud-analytics.lists', () => sessionStorage)
+type Stored = Record<string, { at: number; by: string; body: unknown }>
+const readStored = () => JSON.parse(stored.read() ?? '{}') as Stored
+
+/** Finds what was asked for before; by an earlier load of the page only where it may be minutes old. */
+function entryOf(path: string, keptMs: number) {
+  const { at = 0, by, body } = readStored()[path] ?? {}
+  return (
+    bodies.get(path) ??
+    (keptMs === KEPT_MS && by === signedBy() ? { at, body: Promise.resolve(body) } : undefined)
+  )
+}
 
 /** The body of a GET, which may be up to five minutes old. One that failed is asked for again. */
 export function getKept<Body>(path: string, keptMs = KEPT_MS): Promise<Body> {
-  const entry = bodies.get(path)
+  const entry = entryOf(path, keptMs)
   if (entry !== undefined && Date.now() - entry.at < keptMs) return entry.body as Promise<Body>
   const body = getJson<Body>(path)
-  bodies.set(path, { at: Date.now(), body })
-  body.catch(() => bodies.delete(path))
+  const [at, by] = [Date.now(), signedBy()]
+  bodies.set(path, { at, body })
+  body.then(
+    (found) =>
+      OVER_LOADS.test(path) &&
+      stored.write(JSON.stringify({ ...readStored(), [path]: { at, by, body: found } } satisfies Stored)),
+    () => bodies.delete(path),
+  )
   return body
 }
 
@@ -45,7 +67,7 @@ export function useAlertCount(): number {
         () => undefined,
       )
     const soon = () => {
-      const isLoading = document.querySelector('main [role=status]') !== null
+      const isLoading = document.querySelector('main .note[role=status]') !== null
       if (isLoading) timer = setTimeout(soon, LATER_MS)
       else ask(KEPT_MS)
     }
@@ -60,7 +82,10 @@ export function useAlertCount(): number {
 }
 
 /** Forgets the lists when somebody signs out. */
-export const forgetLists = (): void => bodies.clear()
+export function forgetLists(): void {
+  bodies.clear()
+  stored.write(null)
+}
 
 const getTeam = (): Promise<TeamOverview> => getKept<TeamOverview>('/team')
 

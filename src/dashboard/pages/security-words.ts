@@ -66,7 +66,7 @@ export function foundSaid(
       : more === 0
         ? `, as many as ${inRange(before)}`
         : `, ${formatWhole(Math.abs(more))} ${more > 0 ? 'more' : 'fewer'} than ${inRange(before)}`
-  const were = `${found.critical === 0 ? 'none' : formatWhole(found.critical)} of them critical, ${critical === 0 ? 'none' : formatWhole(critical)} of those ${inRange(before)}`
+  const were = `${found.critical === 0 ? 'none' : formatWhole(found.critical)} of them critical, ${critical === 0 ? 'none' : formatWhole(critical)} of those before`
   const worse = Math.sign(more) + Math.sign(found.critical - critical)
   const verdict =
     previous.total_sessions === 0 || worse === 0

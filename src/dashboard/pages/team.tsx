@@ -35,6 +35,7 @@ export function TeamPage({ route: { query }, who }: PageProps) {
   const week = useMemberCosts(lastDays(WEEK), 1)
   const activity = useApi<CostTrend>('/cost/trend', datesIn(half))
   const expertise = useApi<Expertise>('/team/expertise', { path })
+  const idle = idleOf(team, week)
   const matches = (...names: string[]) =>
     path !== undefined || names.some((name) => name.toLowerCase().includes(text.toLowerCase()))
   return (
@@ -51,9 +52,13 @@ export function TeamPage({ route: { query }, who }: PageProps) {
       </Bar>
       <Ready of={[team, costs, week, activity, expertise]}>
         <Answer
-          soft={`${path === undefined ? idleSaid(team, week, lastDays(WEEK)) : onlySaid(expertise.value?.files, path)}The bus factor of a domain is the smallest number of people without whom more than half of its files have no author.`}
+          soft={`${path === undefined ? idleSaid(idle, lastDays(WEEK)) : onlySaid(expertise.value?.files, path)}The bus factor of a domain is the smallest number of people without whom more than half of its files have no author.`}
         >
-          {path !== undefined ? <Knowers expertise={expertise} path={path} /> : sentenceOf(team, expertise)}
+          {path !== undefined ? (
+            <Knowers expertise={expertise} path={path} />
+          ) : (
+            sentenceOf(team, expertise, idle)
+          )}
         </Answer>
         {path === undefined && (
           <>
@@ -123,7 +128,7 @@ function knowersOf(expertise: Loaded<Expertise>, path: string): string {
 }
 
 /** `21 members, 14 at work in the last 7 days; 11 of 20 domains hang on one person`. */
-function sentenceOf(team: Loaded<TeamOverview>, expertise: Loaded<Expertise>): string {
+function sentenceOf(team: Loaded<TeamOverview>, expertise: Loaded<Expertise>, idle: Idle): string {
   const overview = team.value
   const domains = expertise.value?.domains
   const people =
@@ -131,7 +136,7 @@ function sentenceOf(team: Loaded<TeamOverview>, expertise: Loaded<Expertise>): s
       ? ''
       : overview.members.length === 0
         ? 'nobody is a member yet'
-        : `${countOf(overview.members.length, 'member')}, ${formatWhole(overview.activity_summary.active_members_last_7d)} of them at work in the last 7 days`
+        : `${countOf(overview.members.length, 'member')}, ${formatWhole(idle === undefined ? overview.activity_summary.active_members_last_7d : overview.members.length - idle.length)} of them at work in the last 7 days`
   if (domains === undefined || domains.length === 0) return capital(people) || 'Team'
   const alone = domains.filter(({ bus_factor }) => bus_factor <= 1).length
   const hang = `${alone === 0 ? 'No domain hangs' : `${formatWhole(alone)} of ${countOf(domains.length, 'domain')} ${alone === 1 ? 'hangs' : 'hang'}`} on one person`
@@ -141,11 +146,15 @@ function sentenceOf(team: Loaded<TeamOverview>, expertise: Loaded<Expertise>): s
 /** Members without a session that a sentence names. */
 const NAMED = 5
 
-/** `2 members had no session from 1 to 30 Nov: Ada, Ben. `, where all who had one are known. */
-function idleSaid(team: Loaded<TeamOverview>, costs: MembersProps['costs'], range: Range): string {
-  const sums = costs.value
-  if (sums?.isWhole !== true) return ''
-  const idle = (team.value?.members ?? []).filter(({ id }) => !sums.byId.get(id)?.sessions)
+type Idle = TeamOverview['members'] | undefined
+
+/** The members without a session; undefined where not all who had one are known. */
+function idleOf(team: Loaded<TeamOverview>, { value: sums }: MembersProps['costs']): Idle {
+  return sums?.isWhole ? team.value?.members.filter(({ id }) => !sums.byId.get(id)?.sessions) : undefined
+}
+
+/** `2 members had no session from 1 to 30 Nov: Ada, Ben. ` */
+function idleSaid(idle: Idle = [], range: Range): string {
   if (idle.length === 0) return ''
   const names = idle.map(({ display_name }) => display_name)
   return `${countOf(idle.length, 'member')} had no session ${inRange(range)}: ${someOf(names, NAMED)}. `

@@ -22,18 +22,29 @@ export function newestUses(trait: 'version' | 'model', facts: Facts): Facts {
   return uses.filter(({ day }) => day === last || (trait === 'version' && day >= weekOf(last)))
 }
 
+const TRAITS = ['version', 'model'] as const
+
+/** The change of a first use; a price has the name of its model too. */
+const effectOf = (effects: readonly Effect[], trait: (typeof TRAITS)[number], text: string) =>
+  effects.find(({ change }) => change.trait === trait && text === saidFirstUse(change.value))
+
+/** The newest that are known as changes but are not listed. */
+export const unlistedOf = (known: readonly Effect[], listed: readonly Effect[], facts: Facts) =>
+  TRAITS.flatMap((trait) =>
+    newestUses(trait, facts).flatMap(({ text }) =>
+      effectOf(listed, trait, text) === undefined ? (effectOf(known, trait, text) ?? []) : [],
+    ),
+  )
+
 /** All of the newest versions and models, of the first uses ever; and what was noted but is not measured. */
 export function newestOf(effects: readonly Effect[], facts: Facts): string {
-  const said = (['version', 'model'] as const).map((trait) => {
+  const said = TRAITS.map((trait) => {
     const uses = newestUses(trait, facts)
     const [from, to] = [uses[0]?.day, uses.at(-1)?.day]
     if (from === undefined || to === undefined) return ''
     const groups = Map.groupBy(
       uses.map(({ text }) => {
-        // a price has the name of its model too
-        const effect = effects.find(
-          ({ change }) => change.trait === trait && text === saidFirstUse(change.value),
-        )
+        const effect = effectOf(effects, trait, text)
         return {
           name: effect?.name ?? text.slice(saidFirstUse('').length),
           verdict: effect === undefined ? 'Not among the changes yet' : saidVerdict(effect),

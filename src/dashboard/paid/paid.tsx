@@ -21,7 +21,7 @@ import { Choice, named, pick } from '../parts/fields.tsx'
 import { type Fields, Form, Input, listOf, Saying, useChanges } from '../parts/form.tsx'
 import { Answer, Ready, Show } from '../parts/show.tsx'
 import { type Column, Pager, Table } from '../parts/table.tsx'
-import { type Facts, newestOf, newestUses, whenOf } from './newest.ts'
+import { type Facts, newestOf, newestUses, unlistedOf, whenOf } from './newest.ts'
 
 const USUAL = '90d'
 const MONTH_OF_WEEKS = 365.25 / 12 / 7
@@ -51,6 +51,8 @@ export function PaidPage({ route: { query }, who }: PageProps) {
     ...{ kind: 'version', date_from: since && weekOf(since), per_page: 100 },
   })
   const models = useApi<Page<Effect>>('/effects', { kind: 'model', per_page: 100 })
+  const newest = [versions, models].flatMap(({ value }) => value?.data ?? [])
+  const unlisted = unlistedOf(newest, loaded.value?.data ?? [], facts)
   const judged = loaded.value?.data.filter(({ effect }) => effect !== null).length ?? 0
   return (
     <>
@@ -59,20 +61,19 @@ export function PaidPage({ route: { query }, who }: PageProps) {
         <Show loaded={loaded} what="changes">
           {({ data, pagination }) => (
             <>
-              <Answer
-                soft={
-                  data.length === 0
-                    ? EMPTY
-                    : newestOf([data, versions.value?.data ?? [], models.value?.data ?? []].flat(), facts) +
-                      SOFT
-                }
-              >
+              <Answer soft={data.length === 0 ? EMPTY : newestOf([...data, ...newest], facts) + SOFT}>
                 {sentenceOf(data, range)}
               </Answer>
               {data.length > 0 && (
                 <>
                   <Table caption="Changes" columns={effectColumns(facts)} rows={data} isSaved />
                   <Pager pagination={pagination} noun="changes" />
+                  {unlisted.length > 0 && (
+                    <>
+                      <h2>The newest, which are not among them</h2>
+                      <Table caption="The newest" columns={effectColumns(facts)} rows={unlisted} isSaved />
+                    </>
+                  )}
                   <p class="note">
                     Chance did not decide who changed: work that became harder that very week looks the same.
                     Of a hundred changes without an effect, five would be seen by chance

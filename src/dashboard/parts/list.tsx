@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useRef, useState } from 'preact/hooks'
 import type { Loaded, Page } from '../client/api.ts'
-import { formatWhole } from '../client/format.ts'
+import { countIn } from '../client/format.ts'
 import { useHere } from '../client/router.ts'
 import { NoMatch, Show } from './show.tsx'
 import { idOrPlace, type KeyOf, Pager, type Place, Table, type TableProps, useLocalOrder } from './table.tsx'
@@ -72,10 +72,9 @@ export function useOffered<Row>(loaded: Loaded<Page<Row>>, noun: string, keyOf: 
     setTaken(list)
     scrollTo(0, 0)
   }
-  const one = noun.replace(/ies$/, 'y').replace(/s$/, '')
   const offer = (
     <button type="button" class="offer" onClick={take}>
-      {formatWhole(count)} new {count === 1 ? one : noun}
+      {countIn(count, `new ${noun}`)}
     </button>
   )
   return { loaded: { ...loaded, value: before.list }, offer }

@@ -1,6 +1,6 @@
 // Pages show what was loaded by these: their answer, facts, that something is loading, and why it failed.
 
-import type { ComponentChildren } from 'preact'
+import { type ComponentChildren, toChildArray } from 'preact'
 import { useState } from 'preact/hooks'
 import type { SessionListItem } from '../../features/sessions/model.ts'
 import { type Loaded, MAX_RETRY_S, type Page, useApi } from '../client/api.ts'
@@ -19,10 +19,14 @@ interface AnswerProps {
   soft?: ComponentChildren
 }
 
-/** The heading of a page is its answer. */
+/** The heading of a page is its answer. A sign stays with its dollars at the end of a line. */
 export const Answer = ({ children, soft }: AnswerProps) => (
   <>
-    <h1 class="answer">{children}</h1>
+    <h1 class="answer">
+      {toChildArray(children).map((child) =>
+        typeof child === 'string' ? child.replaceAll(/(?<=[−+])(?=\$)/g, '\u2060') : child,
+      )}
+    </h1>
     {soft !== undefined && soft !== '' && soft !== false && <p class="soft">{soft}</p>}
   </>
 )

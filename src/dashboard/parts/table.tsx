@@ -1,7 +1,7 @@
 import { type ComponentChildren, render } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Pagination } from '../../http/query.ts'
-import { countOf, formatWhole } from '../client/format.ts'
+import { countIn, formatWhole } from '../client/format.ts'
 import { linkHere, setQuery, useHere } from '../client/router.ts'
 import { saveFile } from './copied.tsx'
 import { Choice } from './fields.tsx'
@@ -259,7 +259,7 @@ export function Pager({ pagination: { page: current, per_page, total }, noun, na
         {current > last
           ? `Page ${formatWhole(current)} is past the last one, ${formatWhole(last)}: there are ${formatWhole(total)} ${noun}`
           : last === 1
-            ? countOf(total, noun.replace(/ies$/, 'y').replace(/(ch)es$|s$/, '$1'), noun)
+            ? countIn(total, noun)
             : `${formatWhole(first)}–${formatWhole(Math.min(total, current * per_page))} of ${formatWhole(total)} ${noun}`}
       </span>
       {current > 1 && (

@@ -147,10 +147,7 @@ function SessionFacts({ session, members }: OneProps) {
         ['Turns', formatWhole(session.turns)],
         ['Cost', hasCost ? `${formatDollars(estimated_cost)}, ${source}` : UNKNOWN],
         ['Tokens', orUnknown(tokens, used)],
-        [
-          'Without a known price',
-          unpriced_tokens === 0 ? undefined : `${formatWhole(unpriced_tokens)} tokens`,
-        ],
+        ['Without a known price', unpriced_tokens === 0 ? undefined : countOf(unpriced_tokens, 'token')],
         ['Files', orUnknown(session.files_touched, ({ length }) => countOf(length, 'file'))],
         ['Known from', ORIGINS[session.origin]],
         ['Landed', orUnknown(landed, (is) => (is ? (reverted ? 'yes, and reverted' : 'yes') : 'no'))],

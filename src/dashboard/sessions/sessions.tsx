@@ -6,7 +6,7 @@ import { addDays, today } from '../client/days.ts'
 import { countOf, formatDollars, inRange } from '../client/format.ts'
 import type { PageProps } from '../client/links.ts'
 import { datesOf, rangeOf } from '../client/ranges.ts'
-import { linkDays, useHere } from '../client/router.ts'
+import { linkDays, linkHere, useHere } from '../client/router.ts'
 import { storedAs } from '../client/storage.ts'
 import { Bar } from '../frame/bar.tsx'
 import { KEYS } from '../pages/breakdown.ts'
@@ -21,7 +21,8 @@ const PER_PAGE = 25
 const FILTERS = [...KEYS, 'min_cost', 'max_cost', 'min_quality', 'max_quality', 'has_findings'] as const
 
 /** The sessions that match. */
-export function SessionsPage({ route: { query } }: PageProps) {
+export function SessionsPage({ route, who: { member } }: PageProps) {
+  const { query } = route
   const list = {
     ...pick(query, ...FILTERS),
     ...datesOf(query),
@@ -47,7 +48,13 @@ export function SessionsPage({ route: { query } }: PageProps) {
   const total = sums.value?.total
   return (
     <>
-      <Bar filters={FILTERS} csv={{ path: '/sessions', query: list, name: 'sessions' }} />
+      <Bar filters={FILTERS} csv={{ path: '/sessions', query: list, name: 'sessions' }}>
+        {member !== null && query.get('member') !== member.email && (
+          <a class="button" href={linkHere(route, { member: member.email, page: undefined })}>
+            Only mine
+          </a>
+        )}
+      </Bar>
       <Ready of={[sessions, sums, ofToday]}>
         <Show loaded={shown} what="sessions">
           {({ data, pagination }) => (

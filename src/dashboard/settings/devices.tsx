@@ -6,7 +6,8 @@ import { linkTo, type PageProps } from '../client/links.ts'
 import { useAttention } from '../client/lists.ts'
 import { pick } from '../parts/fields.tsx'
 import { List } from '../parts/list.tsx'
-import { AnswerOf, Empty, Ready } from '../parts/show.tsx'
+import { AnswerOf, Empty, Ready, Show } from '../parts/show.tsx'
+import { type Column, Pager, Table } from '../parts/table.tsx'
 import { compactColumn, shareColumn, textColumn, timeColumn, UNKNOWN, wholeColumn } from '../parts/values.tsx'
 
 type Member = { id: string | null; email: string | null } | null
@@ -15,6 +16,16 @@ const MEMBER = { name: 'Member', cell: ({ member }: { member: Member }) => <bdi>
 const PER_PAGE = 100
 /** The days that the page names. */
 const [SILENT_DAYS, GONE_DAYS] = [3, 30]
+const COVERAGE: readonly Column<CoveragePage['data'][number]>[] = [
+  MEMBER,
+  { ...textColumn('Agent', 'agent'), phone: 'also' },
+  wholeColumn('Sessions', 'sessions'),
+  compactColumn('Tokens by transcripts', 'transcript_tokens'),
+  compactColumn('Tokens by telemetry', 'telemetry_tokens'),
+  shareColumn('Captured', 'captured_share'),
+  { ...timeColumn('Last session', 'last_seen_at'), phone: 'also' },
+]
+const coverageKey = ({ member, agent }: CoveragePage['data'][number]) => `${memberName(member)} ${agent}`
 const deviceKey = ({ member, machine }: MachinePage['data'][number]) =>
   `${member?.id} ${member?.email} ${machine}`
 
@@ -85,22 +96,31 @@ export function DevicesPage({ route: { query } }: PageProps) {
           is the part of the transcripts’ tokens that telemetry had too.{' '}
           <a href={linkTo('settings', {}, 'telemetry')}>Send telemetry</a>
         </p>
-        <List
-          loaded={coverage}
-          {...{ noun: 'rows', name: 'of' }}
-          empty={<Empty command={syncCommand()}>No sessions yet. On a laptop:</Empty>}
-          caption="Transcripts and telemetry"
-          keyOf={({ member, agent }) => `${memberName(member)} ${agent}`}
-          columns={[
-            MEMBER,
-            { ...textColumn('Agent', 'agent'), phone: 'also' },
-            wholeColumn('Sessions', 'sessions'),
-            compactColumn('Tokens by transcripts', 'transcript_tokens'),
-            compactColumn('Tokens by telemetry', 'telemetry_tokens'),
-            shareColumn('Captured', 'captured_share'),
-            { ...timeColumn('Last session', 'last_seen_at'), phone: 'also' },
-          ]}
-        />
+        <Show loaded={coverage} what="transcripts and telemetry">
+          {({ data, pagination }) => {
+            const [sending = [], silent = []] = [true, false].map((sends) =>
+              data.filter(({ telemetry_tokens }) => telemetry_tokens > 0 === sends),
+            )
+            const table = (caption: string, rows: typeof data) => (
+              <Table {...{ caption, rows, columns: COVERAGE }} keyOf={coverageKey} />
+            )
+            return (
+              <>
+                {data.length === 0 && <Empty command={syncCommand()}>No sessions yet. On a laptop:</Empty>}
+                {sending.length > 0 && table('Telemetry beside transcripts', sending)}
+                {silent.length > 0 && (
+                  <details>
+                    <summary>
+                      By transcripts alone: {countOf(silent.length, 'pair')} of member and agent
+                    </summary>
+                    {table('Transcripts alone', silent)}
+                  </details>
+                )}
+                {pagination.total > PER_PAGE && <Pager {...{ pagination, noun: 'rows', name: 'of' }} />}
+              </>
+            )
+          }}
+        </Show>
       </section>
     </Ready>
   )

@@ -40,7 +40,7 @@ export function OrganizationSettings() {
             />
           )}
           {value.time_zone_pending !== null && (
-            <p class="note" role="status">
+            <p class="soft" role="status">
               Days will be those of {value.time_zone_pending.time_zone} when all of them are counted again;
               asked for at <Time at={value.time_zone_pending.at} />.
             </p>
@@ -58,8 +58,8 @@ type PendingProps = NonNullable<Settings['retention_pending']> & { confirm: () =
 const Pending = ({ days, sessions, at, confirm }: PendingProps) => (
   <>
     <p class="failure" role="status">
-      Sessions older than {days} days are deleted from <Time at={at} /> on: {sessions.toLocaleString('en')}{' '}
-      now.
+      Sessions older than {countOf(days, 'day')} are deleted from <Time at={at} /> on:{' '}
+      {sessions.toLocaleString('en')} now.
     </p>
     <p class="actions">
       <Asked question="Delete them for ever?" act={confirm}>
