@@ -1,111 +1,24 @@
 import { Elysia } from 'elysia'
-import { grants } from '../../accounts/keys/rights.ts'
-import { listOrganizations } from '../../accounts/organizations/queries.ts'
-import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
-import { addDays, dayOf } from '../../base/dates.ts'
-import { backupFolderOf, findFailure, listBackups } from '../../database/backup/folder.ts'
-import type { Sql } from '../../database/client.ts'
 import type { RouteDeps } from '../../http/api.ts'
-import { listEndpoints } from '../../webhooks/queries.ts'
-import { findNames } from '../alerts/figure-queries.ts'
-import type { Alert } from '../alerts/model.ts'
-import { listRules } from '../alerts/rule-queries.ts'
-import { ALERTS } from '../alerts/rules.ts'
-import type { UsedBudget } from '../budgets/model.ts'
-import { findExceeded, findMyBudgets } from '../budgets/queries.ts'
-import type { Breakdown } from '../cost/breakdown-model.ts'
-import { breakdownList } from '../cost/breakdown-queries.ts'
-import { listSilent } from '../members/machine-queries.ts'
-import { findMySeats } from '../seats/plan-queries.ts'
-import { findCritical } from '../security/finding-queries.ts'
-import { findMovedAt } from '../usage/walk.ts'
 import { Attention } from './model.ts'
-
-/** A machine is silent after these days, and after more it is not expected to come back. */
-const SILENT = { silentDays: 3, goneDays: 30 }
-/** Days in which models without a price are looked for. */
-const UNPRICED_DAYS = 30
-
-/** The models without a known price of the last days, those with most tokens first. */
-async function listUnpriced(sql: Sql, orgId: string, onlyMember: VisibleMember | null, to: string) {
-  const query = { by: 'model', sort: 'unpriced_tokens', order: 'desc', page: 1, per_page: 20 } as const
-  const days = { date_from: addDays(to, -UNPRICED_DAYS), date_to: to }
-  const { text } = await breakdownList.list.page(sql, orgId, { ...query, ...days }, { onlyMember })
-  const { data } = JSON.parse(text) as Breakdown
-  return data.flatMap(({ key, unpriced_tokens: tokens }) => (tokens > 0 ? [{ model: key, tokens }] : []))
-}
-
-/** A backup of this many times the seconds between two of them is too old; one a day is usual. */
-const [PERIODS, USUAL_S] = [2, 86_400]
-
-/** Says what is wrong with the server's backups; null for nothing. A database of its own operator is backed up by that one. */
-async function findBackup(sql: Sql, config: RouteDeps['config'], at: Date): Promise<Attention['backup']> {
-  if (config.databaseUrl !== null && config.backupEveryS === null) return null
-  if ((await listOrganizations(sql)).length !== 1) return null
-  const last = listBackups(backupFolderOf(config)).at(-1)?.at
-  const failed = findFailure(config.dataDir)
-  const oldMs = PERIODS * 1_000 * (config.backupEveryS ?? USUAL_S)
-  if (failed === undefined && last !== undefined && at.getTime() - last.getTime() <= oldMs) return null
-  return { last_at: last?.toISOString() ?? null, failed_at: failed?.at ?? null }
-}
-
-const scopeOf = ({ scope }: UsedBudget): string => JSON.stringify(scope)
+import { getAttention } from './queries.ts'
 
 export const attentionRoutes = ({ read, now, api, config }: RouteDeps) =>
-  new Elysia({ tags: ['Alerts'] }).use(api).get(
-    '/attention',
-    ({ orgId, access, viewer, inZone }) =>
-      inZone((zone) =>
-        read(orgId, async (sql) => {
-          const at = { now: now(), zone }
-          const today = dayOf(at.now, zone)
-          const { onlyMember, hidesMembers } = viewer
-          const stored = hidesMembers ? [] : await listRules(sql, orgId, 'alert')
-          const alerts: Alert[] = []
-          for (const one of stored) {
-            const rule = await ALERTS.visibleTo(sql, orgId, one, onlyMember, at)
-            if (rule !== undefined) alerts.push(ALERTS.show(rule) as Alert)
-          }
-          const { budgets } = await findMyBudgets(sql, access, undefined, today)
-          const exceeded = await findExceeded(sql, orgId, viewer, today)
-          const scopes = new Set(exceeded.map(scopeOf))
-          const ownExceeded = budgets.filter(
-            (one) =>
-              one.status === 'exceeded' && Object.keys(one.scope).length > 0 && !scopes.has(scopeOf(one)),
-          )
-          const members = [...budgets, ...exceeded].map(({ scope }) => scope.member ?? null)
-          const names = await findNames(sql, orgId, members)
-          const label = (budget: UsedBudget) => {
-            const { project, member = '', team } = budget.scope
-            return { ...budget, name: project ?? team ?? names.get(member) ?? member }
-          }
-          const endpoints = access.scopes.includes('webhooks') ? await listEndpoints(sql, orgId) : []
-          return {
-            alerts: alerts.filter(({ state, enabled }) => enabled && state !== 'ok'),
-            budgets: [...exceeded, ...ownExceeded].map(label),
-            mine: budgets.map(label),
-            windows: (await findMySeats(sql, access, today, at.now)).windows,
-            critical: grants(access.scopes, 'security:read')
-              ? await findCritical(sql, orgId, viewer)
-              : { total: 0, oldest: [] },
-            unpriced: await listUnpriced(sql, orgId, onlyMember, today),
-            silent_machines:
-              grants(access.scopes, 'team:read') && !hidesMembers
-                ? await listSilent(sql, orgId, onlyMember, at.now, SILENT)
-                : [],
-            backup: access.scopes.includes('admin') ? await findBackup(sql, config, at.now) : null,
-            endpoints: endpoints.filter(({ health }) => health.consecutive_failures > 0),
-            days_moved_at: (await findMovedAt(sql, orgId))?.toISOString() ?? null,
-          }
-        }),
-      ),
-    {
-      scope: 'cost:read',
-      members: 'left out',
-      response: Attention,
-      detail: {
-        operationId: 'getAttention',
-        summary: 'List what needs attention: alerts that fire, exceeded budgets, endpoints that fail',
+  new Elysia({ tags: ['Alerts'] })
+    .use(api)
+    .get(
+      '/attention',
+      ({ orgId, access, viewer, inZone }) =>
+        inZone((zone) =>
+          read(orgId, (sql) => getAttention(sql, access, viewer, { now: now(), zone, config })),
+        ),
+      {
+        scope: 'cost:read',
+        members: 'left out',
+        response: Attention,
+        detail: {
+          operationId: 'getAttention',
+          summary: 'List what needs attention: alerts that fire, exceeded budgets, endpoints that fail',
+        },
       },
-    },
-  )
+    )

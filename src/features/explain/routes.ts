@@ -1,93 +1,37 @@
 import { Elysia } from 'elysia'
 import { checked } from '../../analysis/records/problems.ts'
-import { createBasePrices, loadPriceHistory } from '../../analysis/scoring/base-prices.ts'
-import { addDays, dayOf, daysBefore, FIRST_DATE, hourOf, isDate } from '../../base/dates.ts'
+import { loadPriceHistory } from '../../analysis/scoring/base-prices.ts'
+import { dayOf } from '../../base/dates.ts'
 import type { Log } from '../../base/log.ts'
 import { createPriceSource } from '../../base/model-prices.ts'
 import type { ReadDeps } from '../../http/api.ts'
-import { PRIVATE } from '../cost/breakdown-queries.ts'
-import { listNotes } from '../notes/queries.ts'
-import { rangeOfDays, type SumKey } from '../usage/model.ts'
-import { OTHERS, rangeBefore } from '../usage/sums.ts'
-import { explain } from './explain.ts'
-import { budgetFact, firstUseFact, noteFact, priceFacts } from './facts.ts'
+import { getExplanation } from './explanation.ts'
 import { ExplainQuery, Explanation, explainProblems } from './model.ts'
-import { type Days, findBudgetDays, findFirstUses, findUsed } from './queries.ts'
-
-/** Days without an end of the range: yesterday's 30. */
-const USUAL_DAYS = 30
-
-/** The range that is asked for; without its ends the last 30 whole days. */
-function rangeOf({ date_from, date_to }: Partial<Days>, today: string): Days {
-  const yesterday = addDays(today, -1)
-  const to = date_to ?? (date_from !== undefined && date_from > yesterday ? date_from : yesterday)
-  return { date_from: date_from ?? daysBefore(to, USUAL_DAYS - 1), date_to: to }
-}
-
-/** The same day of the year before; 28 February for the 29th, FIRST_DATE in the first year. */
-function yearBefore(day: string): string {
-  const year = String(Number(day.slice(0, 4)) - 1).padStart(4, '0')
-  return [`${year}${day.slice(4)}`, `${year}-02-28`].find(isDate) ?? FIRST_DATE
-}
-
-function comparedWith(against: string, range: Days): Days {
-  if (against === 'previous') return rangeBefore(range)
-  if (against !== 'year') return rangeOfDays(against)
-  return { date_from: yearBefore(range.date_from), date_to: yearBefore(range.date_to) }
-}
-
-const shown = ({ date_from, date_to }: Days) => ({ from: date_from, to: date_to })
 
 export function explainRoutes({ now, api, config, log }: ReadDeps & { log: Log }) {
   const loadPrices = createPriceSource(config.modelPrices, log, loadPriceHistory)
-  return new Elysia({ prefix: '/cost', tags: ['Cost'] }).use(api).get(
-    '/explain',
-    ({ cached, query, orgId, onlyMember }) =>
-      cached(async (sql, zone) => {
-        const after = rangeOf(query, dayOf(now(), zone))
-        const before = comparedWith(query.against ?? 'previous', after)
-        const [prices, used, uses, budgets, notes] = await Promise.all([
-          loadPrices(),
-          findUsed(sql, orgId, query, { before, after }, onlyMember),
-          findFirstUses(sql, orgId, after, onlyMember),
-          findBudgetDays(sql, orgId, query, after, onlyMember),
-          listNotes(sql, orgId, { ...after, project: query.project, team: query.team }),
-        ])
-        const [first] = [before.date_from, after.date_from].sort()
-        const day = hourOf(first ?? after.date_from, 0, zone).toISOString()
-        const { page, per_page } = query
-        // models of others are not told to who sees only their own figures
-        const isSeen = onlyMember === null || PRIVATE.includes(query.by as SumKey)
-        const visible = used.filter(
-          (each) => isSeen && each.isAfter && each.used.some(([key]) => key !== OTHERS),
-        )
-        const models = [...new Set(visible.map(({ model }) => model))].sort()
-        const facts = [
-          ...uses.map(firstUseFact),
-          ...priceFacts(prices, models, after, zone),
-          ...budgets.map(budgetFact),
-          ...notes.map(noteFact),
-        ]
-        const { pagination, ...explained } = explain(used, createBasePrices(prices, day), {
-          ...{ range: shown(after), against: shown(before), page, per_page },
-        })
-        facts.sort((a, b) => (a.day === b.day ? 0 : a.day < b.day ? -1 : 1))
-        return { ...explained, facts, pagination }
-      }),
-    {
-      scope: 'cost:read',
-      query: checked(ExplainQuery, explainProblems),
-      response: Explanation,
-      members: ({ by, member }: ExplainQuery) => by === 'member' || member !== undefined,
-      // the days without a range change with the day
-      cached: (zone: string) => ({ today: dayOf(now(), zone) }),
-      detail: {
-        operationId: 'explainCost',
-        summary: 'Why cost changed: prompts, calls, models, tokens, prices',
-        description:
-          'The change of cost against another range, divided among its causes by logarithmic means (Sato and Vartia): exact, without a ' +
-          'rest, and independent of the order of causes. Prices are those of the comparison’s first day. See docs/figures.md.',
+  return new Elysia({ prefix: '/cost', tags: ['Cost'] })
+    .use(api)
+    .get(
+      '/explain',
+      ({ cached, query, orgId, onlyMember }) =>
+        cached(async (sql, zone) =>
+          getExplanation(sql, orgId, query, { prices: await loadPrices(), now: now(), zone, onlyMember }),
+        ),
+      {
+        scope: 'cost:read',
+        query: checked(ExplainQuery, explainProblems),
+        response: Explanation,
+        members: ({ by, member }: ExplainQuery) => by === 'member' || member !== undefined,
+        // the days without a range change with the day
+        cached: (zone: string) => ({ today: dayOf(now(), zone) }),
+        detail: {
+          operationId: 'explainCost',
+          summary: 'Why cost changed: prompts, calls, models, tokens, prices',
+          description:
+            'The change of cost against another range, divided among its causes by logarithmic means (Sato and Vartia): exact, without a ' +
+            'rest, and independent of the order of causes. Prices are those of the comparison’s first day. See docs/figures.md.',
+        },
       },
-    },
-  )
+    )
 }
