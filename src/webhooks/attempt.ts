@@ -25,28 +25,18 @@ export async function makeAttempt(
   orgId: string,
   delivery: Attemptable,
 ): Promise<AttemptResult> {
+  const { id: deliveryId, endpoint_id, event_id: eventId, event, attempt, body } = delivery
   const at = new Date()
-  const context = secretContext(orgId, delivery.endpoint_id)
-  const isOfRule = delivery.endpoint_id.startsWith(OF_RULES)
+  const context = secretContext(orgId, endpoint_id)
+  const isOfRule = endpoint_id.startsWith(OF_RULES)
   let { url } = delivery
-  let headers: Record<string, string>
+  let headers: Record<string, string> = { 'Content-Type': 'application/json', 'User-Agent': USER_AGENT }
   try {
     const secret = box.open(delivery.secret, context)
+    const previousSecret = delivery.previous_secret && box.open(delivery.previous_secret, context)
+    const signed = { prefix, secret, previousSecret, eventId, event, deliveryId, attempt, body, at }
     if (isOfRule) url = secret
-    headers = isOfRule
-      ? { 'Content-Type': 'application/json', 'User-Agent': USER_AGENT }
-      : signedHeaders({
-          prefix,
-          secret,
-          previousSecret:
-            delivery.previous_secret === null ? null : box.open(delivery.previous_secret, context),
-          eventId: delivery.event_id,
-          event: delivery.event,
-          deliveryId: delivery.id,
-          attempt: delivery.attempt,
-          body: delivery.body,
-          at,
-        })
+    else headers = signedHeaders(signed)
   } catch {
     // the cause is left out, since it could contain the secret
     const error = isOfRule
@@ -55,5 +45,5 @@ export async function makeAttempt(
     const nothing = { ok: false, refused: false, postponed: false, statusCode: null, responseBody: null }
     return { ...nothing, startedAt: at, durationMs: 0, error }
   }
-  return await sender.send({ url, headers, body: delivery.body })
+  return await sender.send({ url, headers, body })
 }

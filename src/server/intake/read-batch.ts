@@ -38,18 +38,29 @@ export interface ReadOptions {
   onRecord: (name: string) => void
 }
 
+/** A record as it was read: its value, or what is wrong with it; and its text where it has one of its own. */
+type ReadRecord = { name: string; text?: string } & ({ value: unknown } | { problems: FieldProblem[] })
+
 /**
  * Unpacks a body, divides it into records and prepares them, one after the other. Errors name a record by its line in
  * NDJSON, else by its index. Throws VALIDATION_ERROR.
  */
-export const readBatch = (body: PackedBody, preparer: BatchPreparer, options: ReadOptions) =>
-  (body.mediaType === NDJSON_TYPE ? readLines : readJson)(body, preparer, options)
+export async function readBatch(body: PackedBody, preparer: BatchPreparer, options: ReadOptions) {
+  for await (const record of (body.mediaType === NDJSON_TYPE ? linesOf : itemsOf)(body, options)) {
+    const goesOn =
+      'problems' in record
+        ? record.problems.every(preparer.refuse)
+        : await preparer.add(record.value, record.name, record.text)
+    if (!goesOn) break
+    await options.pause()
+  }
+  return await preparer.finish()
+}
 
-async function readJson(
+async function* itemsOf(
   body: PackedBody,
-  preparer: BatchPreparer,
   { maxBytes, pause, onBytes, onRecord }: ReadOptions,
-) {
+): AsyncGenerator<ReadRecord> {
   const parts: Uint8Array[] = []
   let size = 0
   for await (const chunk of unpack(body, maxBytes)) {
@@ -68,20 +79,17 @@ async function readJson(
   if (records === undefined) throw fieldError('records', 'is required')
   if (!Array.isArray(records)) throw fieldError('records', 'must be an array')
   refuseTooMany(records.length)
-  for (const [index, record] of (records as unknown[]).entries()) {
+  for (const [index, value] of (records as unknown[]).entries()) {
     onRecord(recordField(index))
-    if (!(await preparer.add(record, recordField(index)))) break
-    await pause()
+    yield { name: recordField(index), value }
   }
-  return await preparer.finish()
 }
 
 /** Keeps a part of the body and one record in memory. */
-async function readLines(
+async function* linesOf(
   body: PackedBody,
-  preparer: BatchPreparer,
   { maxBytes, pause, onBytes, onRecord }: ReadOptions,
-) {
+): AsyncGenerator<ReadRecord> {
   let count = 0
   let size = 0
   let values = 0
@@ -106,16 +114,9 @@ async function readLines(
       const message = `is beyond the ${MAX_VALUES} values of one request: send fewer records at a time`
       throw fieldError(name, message, 'TOO_LARGE')
     }
-    const record = parse(text, name, scanned.names)
-    const goesOn =
-      'problems' in record
-        ? record.problems.every(preparer.refuse)
-        : await preparer.add(record.value, name, text)
-    if (!goesOn) break
-    await pause()
+    yield { name, text, ...parse(text, name, scanned.names) }
   }
   if (count === 0) throw fieldError('body', 'must not be empty')
-  return await preparer.finish()
 }
 
 /** Counts what JSON.parse would build of a record. Throws VALIDATION_ERROR beyond the limits. */

@@ -7,13 +7,6 @@ import type { RouteDeps } from '../../http/api.ts'
 import { JSON_TYPE, type PackedBody, PROTOBUF_TYPE, packedBody } from '../../http/body.ts'
 import type { Intake } from './messages.ts'
 
-/** The field that counts refused records, by signal. */
-const REJECTED_FIELDS = {
-  logs: 'rejectedLogRecords',
-  metrics: 'rejectedDataPoints',
-  traces: 'rejectedSpans',
-} as const satisfies Record<Signal, string>
-
 interface Rejected {
   records: number
   reason: string
@@ -23,7 +16,7 @@ interface Rejected {
 function jsonResponse(signal: Signal, rejected: Rejected | undefined): object {
   if (rejected === undefined || rejected.records === 0) return {}
   const { records, reason } = rejected
-  return { partialSuccess: { [REJECTED_FIELDS[signal]]: String(records), errorMessage: reason } }
+  return { partialSuccess: { [SIGNALS[signal].refused]: String(records), errorMessage: reason } }
 }
 
 /** The response in protobuf: `partial_success` (1) with the count of refused records (1) and a message (2). */
@@ -66,28 +59,38 @@ const SPAN = {
   }),
 }
 
-const NAMES = {
-  logs: { title: 'Logs', records: 'log records' },
-  metrics: { title: 'Metrics', records: 'data points' },
-  traces: { title: 'Traces', records: 'spans' },
-} as const
+/** Names of each signal, the field that counts its refused records, and an example of what a resource has. */
+const SIGNALS = {
+  logs: {
+    ...{ title: 'Logs', records: 'log records', refused: 'rejectedLogRecords', root: 'resourceLogs' },
+    example: { scopeLogs: [{ logRecords: [LOG] }] },
+  },
+  metrics: {
+    ...{ title: 'Metrics', records: 'data points', refused: 'rejectedDataPoints', root: 'resourceMetrics' },
+    example: { scopeMetrics: [{ metrics: [METRIC] }] },
+  },
+  traces: {
+    ...{ title: 'Traces', records: 'spans', refused: 'rejectedSpans', root: 'resourceSpans' },
+    example: { scopeSpans: [{ spans: [SPAN] }] },
+  },
+} as const satisfies Record<Signal, object>
 
-function options(signal: Signal, root: string, scopes: object) {
-  const { title, records } = NAMES[signal]
+function optionsOf(signal: Signal) {
+  const { title, records, refused, root, example } = SIGNALS[signal]
   const resource = { attributes: attributes({ 'service.name': 'claude-code' }) }
   return {
     scope: 'ingest',
     body: packedBody(
       Type.Object(
         { [root]: Type.Array(Type.Unknown(), { description: 'As in opentelemetry-proto 1.x' }) },
-        { title: `Export${title}ServiceRequest`, examples: [{ [root]: [{ resource, ...scopes }] }] },
+        { title: `Export${title}ServiceRequest`, examples: [{ [root]: [{ resource, ...example }] }] },
       ),
     ),
     reads: { maxBytes: MAX_TELEMETRY_BYTES, types: [JSON_TYPE, PROTOBUF_TYPE] },
     response: component(`Export${title}ServiceResponse`, {
       partialSuccess: Type.Optional(
         Type.Object({
-          [REJECTED_FIELDS[signal]]: Type.String({ examples: ['2'] }),
+          [refused]: Type.String({ examples: ['2'] }),
           errorMessage: Type.String({ examples: ['usage without a valid session id'] }),
         }),
       ),
@@ -110,21 +113,12 @@ export const telemetryRoutes = ({ gate, api }: RouteDeps, intake: Intake) => {
     if (body.mediaType === JSON_TYPE) return jsonResponse(telemetry, rejected)
     return new Response(protobufResponse(rejected), { headers: { 'content-type': PROTOBUF_TYPE } })
   }
-  return new Elysia({ tags: ['Sync'] })
-    .use(api)
-    .post(
-      '/logs',
-      ({ body, access, request }) => take('logs', body, access, request),
-      options('logs', 'resourceLogs', { scopeLogs: [{ logRecords: [LOG] }] }),
+  const routes = new Elysia({ tags: ['Sync'] }).use(api)
+  for (const signal of Object.keys(SIGNALS) as Signal[])
+    routes.post(
+      `/${signal}`,
+      ({ body, access, request }) => take(signal, body, access, request),
+      optionsOf(signal),
     )
-    .post(
-      '/metrics',
-      ({ body, access, request }) => take('metrics', body, access, request),
-      options('metrics', 'resourceMetrics', { scopeMetrics: [{ metrics: [METRIC] }] }),
-    )
-    .post(
-      '/traces',
-      ({ body, access, request }) => take('traces', body, access, request),
-      options('traces', 'resourceSpans', { scopeSpans: [{ spans: [SPAN] }] }),
-    )
+  return routes
 }

@@ -1,20 +1,21 @@
 import type { NewEntry } from '../../accounts/audit-log/append.ts'
+import { changedIds } from '../../analysis/records/changes.ts'
 import type { Results } from './events.ts'
 
 // The audit entries of a sync request: one for each kind of record (members, budgets and plans: one for those created and one for
 // those updated), and none where nothing changed. Records of the type `audit` are entries themselves.
 
-const ACTIONS: Record<string, { created: string; updated: string }> = {
-  session: { created: 'session.synced', updated: 'session.synced' },
-  member: { created: 'member.created', updated: 'member.updated' },
-  commit: { created: 'commit.synced', updated: 'commit.synced' },
-  pr_risk: { created: 'pr_risk.synced', updated: 'pr_risk.synced' },
-  budget: { created: 'budget.created', updated: 'budget.updated' },
-  note: { created: 'note.created', updated: 'note.updated' },
-  plan: { created: 'plan.created', updated: 'plan.updated' },
-  limit: { created: 'limit.synced', updated: 'limit.synced' },
-  effect: { created: 'effect.created', updated: 'effect.updated' },
-  report: { created: 'report.generated', updated: 'report.generated' },
+const ACTIONS: Record<string, readonly [created: string, updated?: string]> = {
+  session: ['session.synced'],
+  member: ['member.created', 'member.updated'],
+  commit: ['commit.synced'],
+  pr_risk: ['pr_risk.synced'],
+  budget: ['budget.created', 'budget.updated'],
+  note: ['note.created', 'note.updated'],
+  plan: ['plan.created', 'plan.updated'],
+  limit: ['limit.synced'],
+  effect: ['effect.created', 'effect.updated'],
+  report: ['report.generated'],
 }
 
 /** Ids listed in one entry; its counts include all. */
@@ -22,16 +23,16 @@ const MAX_IDS = 100
 
 export function buildAuditEntries(results: Results): NewEntry[] {
   return Object.entries(results).flatMap(([kind, result]): NewEntry[] => {
-    const actions = ACTIONS[kind]
-    if (actions === undefined || result === undefined) return []
+    const [ofCreated, ofUpdated] = ACTIONS[kind] ?? []
+    if (ofCreated === undefined || result === undefined) return []
     const { created, updated, createdIds, updatedIds } = result
-    if (actions.created === actions.updated) {
-      const details = { created, updated, ids: firstIds([...createdIds, ...updatedIds]) }
-      return created + updated > 0 ? [{ action: actions.created, details }] : []
-    }
+    if (ofUpdated === undefined)
+      return created + updated > 0
+        ? [{ action: ofCreated, details: { created, updated, ids: firstIds(changedIds(result)) } }]
+        : []
     return [
-      ...(created > 0 ? [{ action: actions.created, details: { created, ids: firstIds(createdIds) } }] : []),
-      ...(updated > 0 ? [{ action: actions.updated, details: { updated, ids: firstIds(updatedIds) } }] : []),
+      ...(created > 0 ? [{ action: ofCreated, details: { created, ids: firstIds(createdIds) } }] : []),
+      ...(updated > 0 ? [{ action: ofUpdated, details: { updated, ids: firstIds(updatedIds) } }] : []),
     ]
   })
 }
