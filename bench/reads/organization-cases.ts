@@ -7,7 +7,7 @@ import { getExpertise } from '../../src/features/members/expertise-queries.ts'
 import { getTeam } from '../../src/features/members/team-queries.ts'
 import type { RiskListQuery } from '../../src/features/risk/model.ts'
 import { riskList } from '../../src/features/risk/queries.ts'
-import { getHeatmap } from '../../src/features/security/heatmap-queries.ts'
+import { fileRiskList } from '../../src/features/security/heatmap-queries.ts'
 import type { HeatmapQuery } from '../../src/features/security/model.ts'
 import { getSecurity } from '../../src/features/security/queries.ts'
 import type { RangeFilters } from '../../src/features/usage/model.ts'
@@ -29,7 +29,7 @@ const heatmapCase = (name: string, limit: number | null, options: Options<Heatma
   name,
   limit,
   path: (org) => `/v1/security/heatmap${queryString(options(org))}`,
-  query: (sql, org) => getHeatmap(sql, org.id, { page: 1, per_page: 50, ...options(org) }),
+  query: (sql, org) => fileRiskList.list.page(sql, org.id, { page: 1, per_page: 50, ...options(org) }),
 })
 
 const auditCase = (name: string, limit: number, options: Options<AuditListQuery>): Case => ({

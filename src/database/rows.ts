@@ -166,6 +166,30 @@ async function countOf(sql: ISql, from: Fragment): Promise<number> {
   return row?.total ?? 0
 }
 
+/**
+ * Row `b` with the day, or another bucket, in which a page of a descending list begins, and how many of the bucket's items it
+ * skips; no row past the end. `counts` selects `bucket` and its `items`.
+ */
+export function pageStart(
+  sql: ISql,
+  { page, per_page }: { page: number; per_page: number },
+  counts: Fragment,
+): Fragment {
+  const offset = (page - 1) * per_page
+  return sql`
+    (
+      -- read from the newest bucket on, up to that of the page
+      select d.bucket, (${offset}::bigint - (d.through - d.items))::bigint as skip
+      from (
+        select d.bucket, d.items, sum(d.items) over (order by d.bucket desc rows unbounded preceding) as through
+        from (${counts}) d
+      ) d
+      where d.through > ${offset}::bigint
+      order by d.bucket desc
+      limit 1
+    ) b`
+}
+
 /** Deletes the organization's rows of a table, with a condition, `and …`, those that meet it. Returns how many. */
 export async function deleteFrom(tx: ISql, orgId: string, table: string, condition = tx``): Promise<number> {
   const { count } = await tx`

@@ -32,7 +32,7 @@ export type ListParts<Item> = {
   more?: Fragment
 } & (
   | { fields: { [Name in keyof Item]-?: Fragment } }
-  /** The JSON text of an item, made by hand where that is faster. */
+  /** The JSON of an item, or its text, which is faster made by hand. */
   | { item: Fragment }
 )
 
@@ -77,7 +77,7 @@ export interface List<Query = unknown> {
 }
 
 function itemSql<Item>(sql: ISql, parts: ListParts<Item>): Fragment {
-  if ('item' in parts) return parts.item
+  if ('item' in parts) return sql`(${parts.item})::text`
   const fields = Object.entries<Fragment>(parts.fields).map(
     ([name, value]) => sql`${sql.unsafe(`'${name}'`)}, ${value}`,
   )
@@ -116,7 +116,7 @@ export function listOf<Query extends PagedQuery, Page extends TSchema>({
           ${tables}
           select
             (${total ?? sql`select count(*) from (${rows}) r`}) as total,
-            ${more === undefined ? sql`''` : sql`(${more})`} as more,
+            ${more === undefined ? sql`''` : sql`(${more})::text`} as more,
             (
               select coalesce(string_agg(${itemSql(sql, parts)}, ',' order by ${order}), '')
               from (${ofPage}) r

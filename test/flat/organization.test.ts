@@ -12,7 +12,7 @@ import { getTeam } from '../../src/features/members/team-queries.ts'
 import { updateOrganization } from '../../src/features/organization/queries.ts'
 import { riskList } from '../../src/features/risk/queries.ts'
 import { getRisk } from '../../src/features/risk/session-queries.ts'
-import { getHeatmap } from '../../src/features/security/heatmap-queries.ts'
+import { fileRiskList } from '../../src/features/security/heatmap-queries.ts'
 import { getSecurity } from '../../src/features/security/queries.ts'
 import { seed } from '../../src/server/seed/seed.ts'
 import { writeRecords } from '../../src/server/sync/write.ts'
@@ -89,7 +89,7 @@ const risks =
 const heatmap =
   (options: object): Ask =>
   (sql) =>
-    getHeatmap(sql, orgId, page(options))
+    fileRiskList.list.page(sql, orgId, page(options))
 
 /** Rows of the table and entries of an index alone together. */
 async function readsOf(ask: Ask): Promise<number> {

@@ -1,5 +1,6 @@
 import { TIME_PATTERN_US } from '../../base/dates.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
+import { pageStart } from '../../database/rows.ts'
 import { listOf } from '../../http/list-queries.ts'
 import { csvColumns } from '../../http/responses/csv.ts'
 import { AuditEntry, AuditListQuery, AuditPage } from './model.ts'
@@ -129,7 +130,6 @@ function firstPage(sql: ISql, orgId: string, query: AuditListQuery) {
 
 /** The rollups have the day on which the page starts: it skips the entries of one day at most, in the index alone. */
 function laterPage(sql: ISql, orgId: string, query: AuditListQuery) {
-  const offset = (query.page - 1) * query.per_page
   const first = {
     columns: 'l.created_at',
     before: sql`and l.created_at < (b.bucket + 1)::timestamp at time zone 'UTC'`,
@@ -144,21 +144,11 @@ function laterPage(sql: ISql, orgId: string, query: AuditListQuery) {
   }
   const isOneAction = query.action === undefined || prefixOf(query.action) === undefined
   const days = isOneAction
-    ? sql`select r.bucket, r.entries ${matchingDays(sql, orgId, query)}`
-    : sql`select r.bucket, sum(r.entries) as entries ${matchingDays(sql, orgId, query)} group by r.bucket`
+    ? sql`select r.bucket, r.entries as items ${matchingDays(sql, orgId, query)}`
+    : sql`select r.bucket, sum(r.entries) as items ${matchingDays(sql, orgId, query)} group by r.bucket`
   return sql`
     select p.*
-    from (
-      -- read from the newest day on, up to that of the page
-      select d.bucket, (${offset}::bigint - (d.through - d.entries))::bigint as skip
-      from (
-        select d.*, sum(d.entries) over (order by d.bucket desc rows unbounded preceding) as through
-        from (${days}) d
-      ) d
-      where d.through > ${offset}::bigint
-      order by d.bucket desc
-      limit 1
-    ) b
+    from ${pageStart(sql, query, days)}
     cross join lateral (${newest(sql, orgId, query, first)}) f
     cross join lateral (${newest(sql, orgId, query, page)}) p`
 }

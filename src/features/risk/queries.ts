@@ -1,6 +1,6 @@
 import { TIME_PATTERN } from '../../base/dates.ts'
 import type { Sql } from '../../database/client.ts'
-import { pagesOf } from '../../database/rows.ts'
+import { pageStart, pagesOf } from '../../database/rows.ts'
 import { listOf } from '../../http/list-queries.ts'
 import { csvColumns } from '../../http/responses/csv.ts'
 import { RiskListQuery, RiskPage, RiskScore } from './model.ts'
@@ -30,8 +30,7 @@ export const riskList = listOf({
   query: RiskListQuery,
   page: RiskPage,
   columns: ({ include }) => csvColumns(RiskScore, include !== undefined),
-  parts: (sql, orgId, { page, per_page, repo, rating, state, include }) => {
-    const offset = (page - 1) * per_page
+  parts: (sql, orgId, { repo, rating, state, include, ...pages }) => {
     const rows = sql`
       select ${riskColumns(sql)}, k.state
       from pr_risks k
@@ -42,14 +41,14 @@ export const riskList = listOf({
     return {
       tables: sql`
         with days as materialized (
-          select d.bucket, d.prs, sum(d.prs) over (order by d.bucket desc) as through
+          select d.bucket, d.prs as items
           from risk_rollups d
           where d.org_id = ${orgId}
             and d.repo = ${repo ?? ''}
             and d.rating = ${rating ?? ''}
             and d.state = ${state ?? ''}
         )`,
-      total: sql`select coalesce(sum(d.prs), 0) from days d`,
+      total: sql`select coalesce(sum(d.items), 0) from days d`,
       ...{ rows, order: sql`r.created_at desc, r.id desc` },
       item: sql.unsafe(include === undefined ? ITEM : ITEM_WITH_COST),
       joins:
@@ -64,21 +63,15 @@ export const riskList = listOf({
                   and s.pr_number = r.pr_number
               ) c`,
       // no page passes over more than the scores of one day
-      ...(page > 1 && {
+      ...(pages.page > 1 && {
         page: sql`
           select p.*
-          from (
-            select d.bucket, ${offset}::bigint - (d.through - d.prs) as skip
-            from days d
-            where d.through > ${offset}::bigint
-            order by d.through
-            limit 1
-          ) b
+          from ${pageStart(sql, pages, sql`select d.bucket, d.items from days d`)}
           cross join lateral (
             ${rows}
               and k.created_at < (b.bucket + 1)::timestamp at time zone 'UTC'
             order by k.created_at desc, k.id desc
-            limit ${per_page}
+            limit ${pages.per_page}
             offset b.skip
           ) p`,
       }),

@@ -5,8 +5,8 @@ import { sentAsText } from '../../http/query.ts'
 import { compareProblems } from '../usage/model.ts'
 import type { FindingListQuery } from './finding-model.ts'
 import { findingList } from './finding-queries.ts'
-import { getHeatmap } from './heatmap-queries.ts'
-import { Heatmap, HeatmapQuery, SecurityOverview, SecurityQuery } from './model.ts'
+import { fileRiskList } from './heatmap-queries.ts'
+import { SecurityOverview, SecurityQuery } from './model.ts'
 import { getSecurity } from './queries.ts'
 
 export const securityRoutes = ({ api }: RouteDeps) =>
@@ -25,11 +25,9 @@ export const securityRoutes = ({ api }: RouteDeps) =>
         detail: { operationId: 'getSecurity', summary: 'Security overview' },
       },
     )
-    .get('/security/heatmap', ({ cached, query, orgId }) => cached((sql) => getHeatmap(sql, orgId, query)), {
+    .get('/security/heatmap', ({ page }) => page(), {
+      ...fileRiskList,
       scope: 'security:read',
-      query: HeatmapQuery,
-      response: Heatmap,
-      cached: true,
       detail: { operationId: 'getSecurityHeatmap', summary: 'Risk by file' },
     })
     .get('/findings', ({ page }) => page(), {

@@ -57,11 +57,8 @@ export function orderOf(
   { sort, order }: Pick<SessionListQuery, 'sort' | 'order'>,
   alias: 's' | 'r' = 's',
 ): Fragment {
-  const row = sql.unsafe(alias)
-  const direction = directionOf(sql, order === 'asc')
-  return sort === 'created_at'
-    ? sql`${row}.created_at ${direction}, ${row}.id ${direction}`
-    : sql`${row}.${sql(sort)} ${direction}, ${row}.id collate "C" ${direction}`
+  const bytes = sort === 'created_at' ? '' : ' collate "C"'
+  return sql.unsafe(`${alias}.${sort} ${order}, ${alias}.id${bytes} ${order}`)
 }
 
 /** Sessions `s` whose project, cost and quality match, of all days. The indexes by value have all of these columns. */
