@@ -2,10 +2,10 @@ import { Elysia } from 'elysia'
 import { plainPath } from '../../analysis/records/commit.ts'
 import type { ReadDeps } from '../../http/api.ts'
 import { PageQuery } from '../../http/query.ts'
-import { listCoverage } from './coverage-queries.ts'
+import { coverageList } from './coverage-queries.ts'
 import { getExpertise } from './expertise-queries.ts'
 import { listMachines } from './machine-queries.ts'
-import { CoveragePage, Expertise, ExpertiseQuery, MachinePage, TeamOverview } from './team-model.ts'
+import { Expertise, ExpertiseQuery, MachinePage, TeamOverview } from './team-model.ts'
 import { getTeam } from './team-queries.ts'
 import { whoKnowsPath } from './who-knows.ts'
 
@@ -51,19 +51,13 @@ export const teamRoutes = ({ read, now, api }: ReadDeps) =>
         },
       },
     )
-    .get(
-      '/coverage',
-      ({ cached, query, orgId, onlyMember }) => cached((sql) => listCoverage(sql, orgId, query, onlyMember)),
-      {
-        ...needs,
-        query: PageQuery,
-        response: CoveragePage,
-        cached: true,
-        detail: {
-          operationId: 'listCoverage',
-          summary: 'How much of the sessions transcripts and telemetry tell, by member and agent',
-          description:
-            'Tokens are the sum of all four kinds. Telemetry is known to lose a part of what happens: `captured_share` says how much of it arrived.',
-        },
+    .get('/coverage', ({ page }) => page(), {
+      ...coverageList,
+      ...needs,
+      detail: {
+        operationId: 'listCoverage',
+        summary: 'How much of the sessions transcripts and telemetry tell, by member and agent',
+        description:
+          'Tokens are the sum of all four kinds. Telemetry is known to lose a part of what happens: `captured_share` says how much of it arrived.',
       },
-    )
+    })
