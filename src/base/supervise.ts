@@ -1,7 +1,7 @@
 // Starts a thread, and another one when it ends or is silent.
 
 import type { Log } from './log.ts'
-import { withTimeout } from './timeout.ts'
+import { withTimeout } from './timing.ts'
 
 /** Values of labels, and counts since a thread last sent these to the main thread. */
 export type TallyCounts = [labels: string[], count: number][]

@@ -1,7 +1,7 @@
 import type { AnyElysia } from 'elysia'
 import { codeOf, OperatorError } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
-import { withTimeout } from '../base/timeout.ts'
+import { withTimeout } from '../base/timing.ts'
 import { flagOf, type SettingName } from '../config.ts'
 
 // Listens at an address, and stops without cutting requests off.

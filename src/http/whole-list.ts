@@ -3,7 +3,7 @@
 
 import type { VisibleMember } from '../accounts/people/visibility-queries.ts'
 import type { Log } from '../base/log.ts'
-import { withTimeout } from '../base/timeout.ts'
+import { withTimeout } from '../base/timing.ts'
 import type { Fragment, Sql } from '../database/client.ts'
 import { readAll } from '../database/pools/read-all.ts'
 import { ALL, MAX_PER_PAGE } from './query.ts'

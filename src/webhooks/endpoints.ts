@@ -9,8 +9,6 @@ import type { ISql } from '../database/client.ts'
 import type { Change } from '../http/queues/gate.ts'
 import { secretContext } from './attempt.ts'
 import type { EndpointChange, NewEndpoint } from './endpoint-check.ts'
-import { answerOnce, type Idempotency } from './idempotency-queries.ts'
-import type { CreatedEndpoint, Endpoint, RotatedSecret } from './model.ts'
 import {
   countEndpoints,
   deleteEndpointRow,
@@ -20,7 +18,9 @@ import {
   noEndpoint,
   replaceSecret,
   updateEndpointRow,
-} from './queries.ts'
+} from './endpoint-queries.ts'
+import { answerOnce, type Idempotency } from './idempotency-queries.ts'
+import type { CreatedEndpoint, Endpoint, RotatedSecret } from './model.ts'
 import type { SecretBox } from './signing/secret-box.ts'
 import { lockSecretKey } from './signing/secret-key-queries.ts'
 

@@ -5,6 +5,7 @@ import type { RouteDeps } from '../http/api.ts'
 import { fixedFields } from '../http/declared.ts'
 import { catalogue } from './catalogue-page.ts'
 import { changeOf, checkHost, endpointProblems, newEndpointOf } from './endpoint-check.ts'
+import { getEndpoint, listEndpoints } from './endpoint-queries.ts'
 import {
   createEndpoint,
   deleteEndpoint,
@@ -28,7 +29,6 @@ import {
   RotatedSecret,
   rotationProblems,
 } from './model.ts'
-import { getEndpoint, listEndpoints } from './queries.ts'
 
 export const webhookRoutes = (webhooks: RouteDeps & EndpointDeps & { egress: Egress; resolve: Resolve }) => {
   const { read, api, egress, resolve, box } = webhooks

@@ -1,5 +1,5 @@
+import type { Needed } from './prepare-text.ts'
 import { looksRandom } from './random-text.ts'
-import type { Needed } from './searched.ts'
 import type { OwnRule } from './service-rules.ts'
 
 // Passwords that are known by the form of the file, address or command line that they are in. Most such texts are examples,

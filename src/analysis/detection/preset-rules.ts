@@ -3,7 +3,7 @@ import type {
   SecretLintRuleCreator as Rule,
   SecretLintSourceCode as Source,
 } from '@secretlint/types'
-import { hasNeeded, type Needed, type Searched } from './searched.ts'
+import { hasNeeded, type Needed, type Searched } from './prepare-text.ts'
 
 // Runs the rules of secretlint's recommended preset on a text. @secretlint/core, which does the same for files, compares
 // every message with every other one: 48,000 key ids in 1 MB took 20 s. It also obeys comments that switch rules off.

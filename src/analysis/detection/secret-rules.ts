@@ -2,8 +2,8 @@ import type { Severity } from '../records/finding.ts'
 import { ASSIGNED_RULES } from './assigned-secrets.ts'
 import { LOGIN_RULES } from './login-rules.ts'
 import type { LongWord } from './long-words.ts'
+import { hasNeeded, type Searched, searchedOf } from './prepare-text.ts'
 import { loadPresetRules, type Report, reportsOf, rulesFor } from './preset-rules.ts'
-import { hasNeeded, type Searched, searchedOf } from './searched.ts'
 import { type OwnRule, SERVICE_RULES } from './service-rules.ts'
 
 // The rules that find secrets: secretlint's recommended preset, and rules for kinds that it lacks.

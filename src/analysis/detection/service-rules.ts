@@ -1,6 +1,6 @@
 import type { Severity } from '../records/finding.ts'
+import type { Needed } from './prepare-text.ts'
 import { looksRandom } from './random-text.ts'
-import type { Needed } from './searched.ts'
 
 // Our own rules for keys of services that the preset does not know.
 

@@ -11,9 +11,9 @@ import {
   type ToolUse,
   type TurnRecord,
 } from '../records/session.ts'
+import { firstIndex } from '../scoring/binary-search.ts'
 import { dollarsOf, type Pricer } from '../scoring/prices.ts'
 import { type QualitySignals, scoreQuality } from '../scoring/quality.ts'
-import { firstIndex } from '../scoring/sorted.ts'
 import { securityMetadataOf } from './findings.ts'
 import { classificationOf, issuesOf, observationsOf, type SessionEvent, summaryOf } from './observations.ts'
 import { originOf, withEachCallOnce } from './telemetry.ts'

@@ -1,4 +1,4 @@
-import { withTimeout } from '../timeout.ts'
+import { withTimeout } from '../timing.ts'
 
 // Metrics and their text format, version 0.0.4 (prometheus.io/docs/instrumenting/exposition_formats). Of our own: prom-client
 // makes the text of the labels at each observation, which takes twenty times as long as here, where callers keep what they

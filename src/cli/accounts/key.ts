@@ -11,7 +11,7 @@ import type { CliCommand } from '../command/cli-command.ts'
 import { type Args, type Context, withDatabase, withOrganization } from '../command/context.ts'
 import { duration } from '../command/option-parsers.ts'
 import { printMessage, printResult } from '../command/output.ts'
-import { listed } from './listed.ts'
+import { listed } from './list-command.ts'
 
 const COLUMNS = [
   'id',

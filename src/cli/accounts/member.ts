@@ -1,7 +1,7 @@
 import { OperatorError } from '../../base/errors.ts'
 import { asciiLower, plural } from '../../base/text.ts'
 import { removeWholeMember } from '../../features/members/member-changes.ts'
-import { findMember, listMembersWithAliases } from '../../features/members/team-queries.ts'
+import { findMember, listMembersWithAliases } from '../../features/members/member-queries.ts'
 import { commandLineActor } from '../command/actor.ts'
 import type { CliCommand } from '../command/cli-command.ts'
 import { type Args, type Context, withOrganization } from '../command/context.ts'

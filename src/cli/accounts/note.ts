@@ -2,7 +2,7 @@ import { addNote, deleteNote, listNotes } from '../../features/notes/queries.ts'
 import type { CliCommand } from '../command/cli-command.ts'
 import { type Args, type Context, changeOrganization } from '../command/context.ts'
 import { printResult } from '../command/output.ts'
-import { listed } from './listed.ts'
+import { listed } from './list-command.ts'
 
 export function addNotes(program: CliCommand): void {
   const note = program.add('note', 'notes of days, which stand in the charts').alias('notes')

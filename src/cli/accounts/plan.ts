@@ -7,7 +7,7 @@ import { commandLineActor } from '../command/actor.ts'
 import type { CliCommand } from '../command/cli-command.ts'
 import { type Args, type Context, changeOrganization, withOrganization } from '../command/context.ts'
 import { printResult } from '../command/output.ts'
-import { listed } from './listed.ts'
+import { listed } from './list-command.ts'
 
 /** The columns of `plan import`, and what else they are called. */
 const COLUMNS = [

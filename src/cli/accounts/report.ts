@@ -5,7 +5,7 @@ import { findReport, listReports } from '../../features/audit/report-queries.ts'
 import type { CliCommand } from '../command/cli-command.ts'
 import { type Context, withOrganization } from '../command/context.ts'
 import { printResult } from '../command/output.ts'
-import { listed } from './listed.ts'
+import { listed } from './list-command.ts'
 
 const COLUMNS = ['id', 'report_type', 'from', 'to', 'generated_at', 'total'] as const
 

@@ -1,5 +1,5 @@
 import { type Effect, EffectListQuery, EffectQuery } from '../../features/effects/model.ts'
-import { isFound, isMoreBetter, saidChange, saidRange, saidVerdict } from '../../features/effects/said.ts'
+import { isFound, isMoreBetter, saidChange, saidRange, saidVerdict } from '../../features/effects/words.ts'
 import type { Pagination } from '../../http/query.ts'
 import type { OrgOptions } from '../client/server.ts'
 import type { Args, Context } from '../command/context.ts'

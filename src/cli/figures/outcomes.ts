@@ -1,5 +1,5 @@
+import { saidPerMerged } from '../../features/outcomes/cost-per-merged.ts'
 import { type Group, type Outcome, type Outcomes, OutcomesQuery } from '../../features/outcomes/model.ts'
-import { saidPerMerged } from '../../features/outcomes/per-merged.ts'
 import type { Column } from '../command/table.ts'
 import { money, percent, whole } from './numbers.ts'
 import { NONE, rangeText } from './options.ts'

@@ -1,6 +1,6 @@
 import type { Breakdown } from '../../features/cost/breakdown-model.ts'
+import { saidPerMerged } from '../../features/outcomes/cost-per-merged.ts'
 import type { Outcome, Outcomes } from '../../features/outcomes/model.ts'
-import { saidPerMerged } from '../../features/outcomes/per-merged.ts'
 import { PeriodChart } from '../charts/period-chart.tsx'
 import { type Loaded, useApi, useAsked } from '../client/api.ts'
 import { datesIn, openPeriod } from '../client/days.ts'

@@ -19,7 +19,7 @@ import { Back, PLAIN_SESSION_COLUMNS, Time, UNKNOWN } from '../parts/values.tsx'
 import { useStack } from './breakdown.ts'
 import { Change } from './cost-columns.tsx'
 import { EXPERTISE } from './expertise.tsx'
-import { saidOfLeft, saidOfWindows } from './left.ts'
+import { saidOfLeft, saidOfWindows } from './left-words.ts'
 import { Totals } from './outcomes.tsx'
 
 /** Weeks up to this one: one request has the five models of each that cost most. */

@@ -2,7 +2,7 @@
 
 import { useState } from 'preact/hooks'
 import type { Effect } from '../../features/effects/model.ts'
-import { saidChange, saidRange, saidVerdict, sizeOf } from '../../features/effects/said.ts'
+import { saidChange, saidRange, saidVerdict, sizeOf } from '../../features/effects/words.ts'
 import { type Page, request, useApi } from '../client/api.ts'
 import { capital, formatDay, formatDollars, formatShare } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'

@@ -1,7 +1,7 @@
 import type { Effect } from '../../features/effects/model.ts'
-import { saidVerdict } from '../../features/effects/said.ts'
+import { saidVerdict } from '../../features/effects/words.ts'
 import type { Explanation } from '../../features/explain/model.ts'
-import { saidFirstUse } from '../../features/explain/said.ts'
+import { saidFirstUse } from '../../features/explain/words.ts'
 import { weekOf } from '../client/days.ts'
 import { formatDay, formatRange } from '../client/format.ts'
 

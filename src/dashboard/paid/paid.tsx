@@ -9,7 +9,7 @@ import {
   saidChange,
   saidRange,
   saidVerdict,
-} from '../../features/effects/said.ts'
+} from '../../features/effects/words.ts'
 import type { Explanation } from '../../features/explain/model.ts'
 import { getJson, type Page, useApi } from '../client/api.ts'
 import { addDays, today, weekOf } from '../client/days.ts'

@@ -15,9 +15,9 @@ import { dollarColumn, NamedLink, orUnknown, UNKNOWN } from '../parts/values.tsx
 import { NoSeats } from './no-seats.tsx'
 import { OwnSeats } from './own-seats.tsx'
 import { addPlan, nameOfPlan, PlanForm } from './plan-form.tsx'
-import { saidOfSeats } from './said.ts'
 import { hitsOf, SeatChart } from './seat-chart.tsx'
 import { Totals } from './totals.tsx'
+import { saidOfSeats } from './words.ts'
 
 const FILTERS = ['team', 'member', 'vendor', 'plan', 'verdict'] as const
 const TONES: Readonly<Record<string, string>> = { idle: 'fair', limited: 'bad', low: 'fair' }

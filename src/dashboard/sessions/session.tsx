@@ -15,9 +15,9 @@ import { Findings } from '../parts/findings.tsx'
 import { Answer, Facts, Ready, Show } from '../parts/show.tsx'
 import { Table } from '../parts/table.tsx'
 import { Back, Bar, NamedLink, orUnknown, Time, textColumn, UNKNOWN, wholeColumn } from '../parts/values.tsx'
-import { didOf } from './did.ts'
 import { QualityFactors } from './quality-factors.tsx'
 import { Timeline, Turns } from './turns.tsx'
+import { didOf } from './words.ts'
 
 /** One session: what it cost and how its scores came about. */
 export function SessionPage({ id }: { id: string }) {

@@ -4,7 +4,7 @@ import { closeSync, constants, fstatSync, ftruncateSync, openSync, readFileSync,
 import { join } from 'node:path'
 import { codeOf, OperatorError } from '../../base/errors.ts'
 import type { Log } from '../../base/log.ts'
-import { withTimeout } from '../../base/timeout.ts'
+import { withTimeout } from '../../base/timing.ts'
 import { MAX_EMBEDDED_POOL } from '../../config.ts'
 import { SOCKET_NAME } from '../client.ts'
 import { EXIT_CANNOT_EXECUTE, EXIT_CANNOT_SWITCH_USER, execCommand } from './exec-postgres.ts'

@@ -1,4 +1,4 @@
-import { withTimeout } from '../../base/timeout.ts'
+import { withTimeout } from '../../base/timing.ts'
 import type { Sql } from '../client.ts'
 
 // Checks whether the database responds.

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import type { Log } from '../../base/log.ts'
-import { withTimeout } from '../../base/timeout.ts'
+import { withTimeout } from '../../base/timing.ts'
 import { type ConnectOptions, type ConnectTarget, connect, type Sql } from '../client.ts'
 import { createPing } from './ping.ts'
 

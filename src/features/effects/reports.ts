@@ -2,8 +2,8 @@
 
 import type { AssignedMember } from '../../analysis/effects/assigned.ts'
 import { BEFORE, cutsOf } from '../../analysis/effects/compare.ts'
+import { pastDates } from '../../analysis/effects/earlier-dates.ts'
 import { FROM_START } from '../../analysis/effects/noticed.ts'
-import { pastDates } from '../../analysis/effects/past.ts'
 import { type Figures, MIN_UNITS, measureAssigned, measureChange } from '../../analysis/effects/report.ts'
 import { addTo, SUM, type Sums } from '../../analysis/effects/sums.ts'
 import { baseOf, sumsOf, type UnitWork, unitsOf } from '../../analysis/effects/units.ts'
@@ -12,9 +12,9 @@ import { addDays, DAY_MS, isPastLastDate, LAST_DATE } from '../../base/dates.ts'
 import { VERSION } from '../../base/version.ts'
 import type { ISql } from '../../database/client.ts'
 import { readReports, storeReport } from './effect-queries.ts'
-import type { Change, findChanges, State } from './known.ts'
+import type { Change, findChanges, State } from './find-changes.ts'
 import { type Effect, type EffectListQuery, type EffectQuery, FIRST_LOOK } from './model.ts'
-import { isFound } from './said.ts'
+import { isFound } from './words.ts'
 import { mondayOfWeek, readBegun, readWeekVersions, readWork, type WorkRow, weekOf } from './work-queries.ts'
 
 export interface EffectDeps {

@@ -16,7 +16,7 @@ import type { SecretBox } from '../../webhooks/signing/secret-box.ts'
 import { findMemberIds } from '../usage/scope-queries.ts'
 import { addEffect, changeEffect, deleteEffect } from './changes.ts'
 import { listStoredEffects, noEffect, partsOf } from './effect-queries.ts'
-import { rememberChanges } from './known.ts'
+import { rememberChanges } from './find-changes.ts'
 import {
   Arm,
   ArmQuery,

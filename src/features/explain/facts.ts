@@ -4,7 +4,7 @@ import { dayOf } from '../../base/dates.ts'
 import type { Note } from '../notes/model.ts'
 import type { RangeFact } from './model.ts'
 import type { BudgetDay, Days } from './queries.ts'
-import { saidFirstUse } from './said.ts'
+import { saidFirstUse } from './words.ts'
 
 // Sentences about what happened in a range and may have changed its cost.
 

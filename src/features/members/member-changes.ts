@@ -24,15 +24,15 @@ import { updateExpertiseOf } from '../commits/expertise.ts'
 import { deletePlansOf } from '../seats/plan-write.ts'
 import { updateShares } from '../usage/pull-request-write.ts'
 import { removeAliases, writeAliases } from './alias-write.ts'
-import type { InvitationsBody, MemberChange, NewMemberBody } from './model.ts'
-import type { Member } from './team-model.ts'
 import {
   findKeysOf,
   findMember,
   findMemberById,
   type MemberWithAliases,
   removeMember,
-} from './team-queries.ts'
+} from './member-queries.ts'
+import type { InvitationsBody, MemberChange, NewMemberBody } from './model.ts'
+import type { Member } from './team-model.ts'
 import { hasOwner, noteGivenRoles, writeMembers } from './write.ts'
 
 type NewMember = Static<typeof NewMemberBody>

@@ -3,8 +3,8 @@ import { ApiError } from '../../base/errors.ts'
 import { asciiLower } from '../../base/text.ts'
 import type { ISql } from '../../database/client.ts'
 import { readPage } from '../../database/rows.ts'
+import { aliasColumn, memberColumns } from './member-queries.ts'
 import type { Member, MemberListQuery, MemberPage } from './model.ts'
-import { aliasColumn, memberColumns } from './team-queries.ts'
 
 const listedColumns = (sql: ISql) => sql`
   ${memberColumns(sql)},

@@ -5,8 +5,8 @@ import { PageQuery } from '../../http/query.ts'
 import { coverageList } from './coverage-queries.ts'
 import { getExpertise } from './expertise-queries.ts'
 import { listMachines } from './machine-queries.ts'
+import { getTeam } from './member-queries.ts'
 import { Expertise, ExpertiseQuery, MachinePage, TeamOverview } from './team-model.ts'
-import { getTeam } from './team-queries.ts'
 import { whoKnowsPath } from './who-knows.ts'
 
 // team:read shows members

@@ -13,8 +13,8 @@ import { asciiLower } from '../../base/text.ts'
 import type { ISql } from '../../database/client.ts'
 import { upsert } from '../../database/rows.ts'
 import { findAliases } from './alias-write.ts'
+import { memberColumns } from './member-queries.ts'
 import type { Member } from './team-model.ts'
-import { memberColumns } from './team-queries.ts'
 
 export interface MembersWritten extends WriteResult {
   joined: readonly Pick<Member, 'id' | 'email' | 'role'>[]

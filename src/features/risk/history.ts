@@ -1,4 +1,4 @@
-import { firstAtLeast } from '../../analysis/scoring/sorted.ts'
+import { firstAtLeast } from '../../analysis/scoring/binary-search.ts'
 import type { ChangeHistory } from './coupling.ts'
 import { percentile } from './impact.ts'
 

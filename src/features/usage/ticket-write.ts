@@ -1,4 +1,4 @@
-import { createPause } from '../../base/timeout.ts'
+import { createPause } from '../../base/timing.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
 import { type ProgramTable, rebuildTables } from '../../database/derived-tables.ts'
 import { deleteFrom, insert, pagesOf } from '../../database/rows.ts'

@@ -6,7 +6,7 @@ import { createLog, type Log } from '../../base/log.ts'
 import { once } from '../../base/memoize.ts'
 import { createTally } from '../../base/metrics/threads.ts'
 import { HEARTBEAT_MS } from '../../base/supervise.ts'
-import { repeat } from '../../base/timeout.ts'
+import { repeat } from '../../base/timing.ts'
 import { connect } from '../../database/client.ts'
 import {
   createConnectionMonitor,

@@ -1,5 +1,5 @@
 import type { Registry } from '../../base/metrics/registry.ts'
-import { withTimeout } from '../../base/timeout.ts'
+import { withTimeout } from '../../base/timing.ts'
 import type { Sql } from '../../database/client.ts'
 import type { ReconnectingPool } from '../../database/pools/reconnecting-pool.ts'
 import { readQueueState } from '../../webhooks/outbox/state.ts'

@@ -15,7 +15,7 @@ import {
   validationError,
 } from '../../base/errors.ts'
 import type { ISql } from '../../database/client.ts'
-import { findMember } from '../../features/members/team-queries.ts'
+import { findMember } from '../../features/members/member-queries.ts'
 import { type PreparedSession, prepareSession } from '../../features/sessions/prepare.ts'
 import { bindRecord, type KeyRights, missingScopes, withoutDecisions } from './permissions.ts'
 

@@ -7,6 +7,7 @@ import type { Log } from '../../base/log.ts'
 import type { Sql } from '../../database/client.ts'
 import type { Change } from '../../http/queues/gate.ts'
 import { type AttemptDeps, makeAttempt } from '../attempt.ts'
+import { getEndpoint, noEndpoint } from '../endpoint-queries.ts'
 import { bodyOf, EVENTS, type EventName, TEST_EVENT } from '../outbox/catalogue.ts'
 import type { Attemptable } from '../outbox/claim.ts'
 import { wakeWorker } from '../outbox/events.ts'
@@ -19,7 +20,6 @@ import {
   type Span,
 } from '../outbox/redeliver.ts'
 import { settle } from '../outbox/settle.ts'
-import { getEndpoint, noEndpoint } from '../queries.ts'
 import { getDelivery } from './history-queries.ts'
 import type { Delivery, RecoverBody, RecoverResponse, TestResponse } from './model.ts'
 

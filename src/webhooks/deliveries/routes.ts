@@ -1,10 +1,10 @@
 import { Elysia } from 'elysia'
 import { tooMany } from '../../base/errors.ts'
 import type { RouteDeps } from '../../http/api.ts'
-import { createAtOnce } from '../../http/at-once.ts'
 import { HttpError } from '../../http/failure.ts'
+import { createAtOnce } from '../../http/in-progress.ts'
 import { page } from '../../http/query.ts'
-import { getEndpoint } from '../queries.ts'
+import { getEndpoint } from '../endpoint-queries.ts'
 import { maskedHeaders } from '../signing/signature.ts'
 import { getHistory, listDeliveries } from './history-queries.ts'
 import {

@@ -1,7 +1,7 @@
 import { promises as dns } from 'node:dns'
 import { networkInterfaces } from 'node:os'
 import { codeOf } from '../../base/errors.ts'
-import { withTimeout } from '../../base/timeout.ts'
+import { withTimeout } from '../../base/timing.ts'
 import { type Egress, loopbackOf } from './egress.ts'
 
 // Names are resolved here and not by the connection, so that every address is checked before it is used. Only

@@ -2,7 +2,7 @@
 
 import { messageOf } from '../../base/errors.ts'
 import type { Log } from '../../base/log.ts'
-import { withTimeout } from '../../base/timeout.ts'
+import { withTimeout } from '../../base/timing.ts'
 import type { AttemptResult } from '../http/attempt-result.ts'
 import { type ClaimedDelivery, PACE_MS } from '../outbox/claim.ts'
 import type { Outcome } from '../outbox/settle.ts'

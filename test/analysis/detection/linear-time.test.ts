@@ -4,6 +4,7 @@ import { dangerousActionsIn, dangerousSql } from '../../../src/analysis/detectio
 import { ENCODED, encodedIn } from '../../../src/analysis/detection/encoded-secrets.ts'
 import { invocationsOf, invocationsOfList } from '../../../src/analysis/detection/invocations.ts'
 import { longWordsIn } from '../../../src/analysis/detection/long-words.ts'
+import { searchedOf } from '../../../src/analysis/detection/prepare-text.ts'
 import {
   loadPresetRules,
   NEEDED,
@@ -11,7 +12,6 @@ import {
   reportsOf,
   rulesFor,
 } from '../../../src/analysis/detection/preset-rules.ts'
-import { searchedOf } from '../../../src/analysis/detection/searched.ts'
 import { OWN_RULES, ownFindings } from '../../../src/analysis/detection/secret-rules.ts'
 import { findSecrets } from '../../../src/analysis/detection/secrets.ts'
 import { patternsOf, withoutConditions } from './preset-patterns.ts'

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { ENCODED, encodedIn } from '../../../src/analysis/detection/encoded-secrets.ts'
 import { joinedWords, longWordsIn } from '../../../src/analysis/detection/long-words.ts'
+import { searchedOf } from '../../../src/analysis/detection/prepare-text.ts'
 import { loadPresetRules, reportsOf, rulesFor } from '../../../src/analysis/detection/preset-rules.ts'
-import { searchedOf } from '../../../src/analysis/detection/searched.ts'
 import { patternsOf, withoutConditions } from './preset-patterns.ts'
 
 /** Reports of ids of AWS accounts, which are no secrets. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { longWordsIn } from '../../../src/analysis/detection/long-words.ts'
-import { searchedOf } from '../../../src/analysis/detection/searched.ts'
+import { searchedOf } from '../../../src/analysis/detection/prepare-text.ts'
 import { OWN_RULES, ownFindings, ownRulesFor } from '../../../src/analysis/detection/secret-rules.ts'
 import { findSecrets } from '../../../src/analysis/detection/secrets.ts'
 import { PLANTED } from '../../support/planted-secrets.ts'

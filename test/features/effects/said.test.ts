@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { Effect } from '../../../src/features/effects/model.ts'
-import { saidVerdict } from '../../../src/features/effects/said.ts'
+import { saidVerdict } from '../../../src/features/effects/words.ts'
 
 test('too few says of what', () => {
   const said = (changed: number, by: 'member' | 'team' | 'repository') =>

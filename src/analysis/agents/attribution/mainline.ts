@@ -1,4 +1,4 @@
-import { firstAtLeast } from '../../scoring/sorted.ts'
+import { firstAtLeast } from '../../scoring/binary-search.ts'
 import { type Git, runGit } from '../git/run-git.ts'
 
 /** Reads the default branch, of which `tip` is the last commit. */

@@ -2,7 +2,7 @@
 
 import { once } from '../../../base/memoize.ts'
 import { compareText } from '../../../base/text.ts'
-import { firstAtLeast } from '../../scoring/sorted.ts'
+import { firstAtLeast } from '../../scoring/binary-search.ts'
 import { splitKeys } from '../git/effective-lines.ts'
 import { isObject } from '../transcript/json.ts'
 import type { MadeCommit, WrittenEdit } from './written-edits.ts'

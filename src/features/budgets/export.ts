@@ -1,5 +1,5 @@
 import type { ISql } from '../../database/client.ts'
-import { type BudgetScope, shownScope } from '../budgets/scope-queries.ts'
+import { type BudgetScope, shownScope } from './scope-queries.ts'
 
 /** A limit in US dollars a month, which holds from its month on, as `2026-11`, until the next one of the same scope. */
 interface BudgetLimit {
