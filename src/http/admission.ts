@@ -3,15 +3,19 @@
 // 429 or 503.
 
 import { KEY_LENGTH, type ParsedKey, parseKey } from '../accounts/keys/form.ts'
+import { grants, type Need, scopesFor } from '../accounts/keys/rights.ts'
 import { type Access, createCallers, type LookUp } from '../accounts/people/callers.ts'
 import { cookieReader } from '../accounts/people/cookies.ts'
+import type { VisibleMember } from '../accounts/people/visibility-queries.ts'
 import { ApiError, tooMany } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
 import { memoize } from '../base/memoize.ts'
+import { asciiLower } from '../base/text.ts'
 import type { Config } from '../config.ts'
 import type { Sql } from '../database/client.ts'
 import type { SchemaState } from '../database/newer-schema.ts'
 import { clientOf, createAddressLimiter, type Server } from './address-limit.ts'
+import type { Declared, Members } from './declared.ts'
 import { createLimiter, type Decision, decisionAt } from './rate-limit.ts'
 import { leaseRequests, type WindowName } from './rate-windows.ts'
 
@@ -151,6 +155,50 @@ export function accessOf(admitted: Admitted | undefined): Access {
   if (access.isForged) throw new ApiError('FORBIDDEN', 'X-CSRF-Token: must be the one of /v1/whoami')
   return access
 }
+
+/** The caller of a route, who may call it; undefined where anybody may. Throws as `accessOf`, and FORBIDDEN. */
+export function authorize({ scope, members }: Declared, admitted: Admitted | undefined): Access | undefined {
+  if (scope === undefined) return undefined
+  const access = accessOf(admitted)
+  refuseUnlessGranted(access, scope)
+  if (access.mustHideMembers && members === true) throw hidden()
+  return access
+}
+
+/** Throws FORBIDDEN, naming what is missing. */
+export function refuseUnlessGranted({ scopes, plan, person }: Access, need: Need): void {
+  const isDeveloper = need === 'admin or developer' && person?.role === 'developer'
+  if (!isDeveloper && !grants(scopes, need)) {
+    const [first = '', ...others] = scopesFor(need).map((scopes) => scopes.join(' and '))
+    const names = first === need ? need : [first, ...others].join(', ').replace(/, (?=[^,]*$)/, ' or ')
+    throw new ApiError('FORBIDDEN', `This needs an API key with the scope ${names}`)
+  }
+  if (need === 'webhooks' && plan === 'cloud_pro')
+    throw new ApiError('FORBIDDEN', 'Webhooks need the plan cloud_team or cloud_enterprise')
+}
+
+/** Decides whether the response must leave members out. Throws FORBIDDEN where the query asks for what may not be seen. */
+export function hidesMembersOf(
+  { onlyMember, mustHideMembers }: Access,
+  members: Members | undefined,
+  query: unknown,
+): boolean {
+  if (onlyMember !== null && isOfAnother(onlyMember, query))
+    throw new ApiError('FORBIDDEN', 'member: this organization shows developers only their own figures')
+  if (!mustHideMembers) return false
+  const hides = typeof members === 'function' ? members(query as never) : members
+  if (hides === true) throw hidden()
+  return hides === 'left out'
+}
+
+/** Whether the filter `member` of a query names somebody else: by an id, or an address in any case. */
+function isOfAnother({ keys }: VisibleMember, query: unknown): boolean {
+  const { member } = query as { member?: string }
+  return member !== undefined && !keys.includes(member.includes('@') ? asciiLower(member) : member)
+}
+
+const hidden = () =>
+  new ApiError('FORBIDDEN', 'This organization shows its members only to API keys with the scope team:read')
 
 /** Returns the key that a request presents. The latest ones are parsed and hashed once. */
 function createPresentedKeys(): (request: Request) => ParsedKey | undefined {

@@ -7,6 +7,8 @@ export type Arrived = {
   requestId: string
   /** Undefined outside /v1. */
   admitted: Admitted | undefined
+  /** Whether all rows of the list are asked for. */
+  isWhole: boolean
 }
 
 /** Gives the context of plugins and routes the fields of `Arrived`. */
@@ -14,6 +16,7 @@ export const context = new Elysia({ name: 'context' }).decorate({
   startedAt: 0,
   requestId: '',
   admitted: undefined,
+  isWhole: false,
 } as Arrived)
 
 /** The host begins behind `http://`; it may be one letter, or missing. */

@@ -1,13 +1,11 @@
-// A route's options, and what they mean: who may call it, whose figures they see, and how the API's document says it.
+// The options of routes besides those of Elysia, and the table in which the hooks of `api.ts` find them.
 
-import type { TObject, TSchema } from '@sinclair/typebox'
-import { grants, type Need, scopesFor } from '../accounts/keys/rights.ts'
-import type { Access } from '../accounts/people/callers.ts'
-import type { VisibleMember } from '../accounts/people/visibility-queries.ts'
-import { ApiError } from '../base/errors.ts'
-import { asciiLower } from '../base/text.ts'
+import { Kind, type TObject, type TSchema } from '@sinclair/typebox'
+import type { DocumentDecoration, InternalRoute } from 'elysia'
+import type { Need } from '../accounts/keys/rights.ts'
 import type { BodyOptions } from './body.ts'
 import type { List } from './list-queries.ts'
+import { queryReader } from './query.ts'
 
 /**
  * Whether the responses name members. `true`: they do, and a caller whom the organization hides its members from gets
@@ -16,84 +14,88 @@ import type { List } from './list-queries.ts'
  */
 export type Members = true | 'left out' | ((query: never) => boolean | 'left out')
 
-/** The options of a route, as Elysia's macros and the API's document see them. */
-export interface Declared {
+/** An option that stays in the hooks of its route. */
+const option =
+  <Value>() =>
+  (_value: Value) => ({})
+
+/** The options as macros of Elysia. */
+export const OPTIONS = {
+  /** Who may call the route. */
+  scope: option<Need>(),
+  /** Is called before the body is read, and throws where it must not be; of a route without a scope. */
+  before: option<(request: Request) => unknown>(),
+  members: option<Members>(),
+  /** The 200 is the list's `page`, also as CSV where it has columns, then with `per_page=all` of all rows. */
+  list: option<List>(),
+  reads: option<BodyOptions>(),
+  /** Fields that the body may have, and which are not read. */
+  ignores: option<readonly string[]>(),
+  /** The statuses of errors that the document names besides those that every route has. */
+  fails: option<readonly number[]>(),
+}
+
+/** The options of a route, as the hooks, the API's document and the tests of every route see them. */
+export interface Declared
+  extends Partial<{ [Name in keyof typeof OPTIONS]: Parameters<(typeof OPTIONS)[Name]>[0] }> {
   params?: TObject
   query?: TObject
   headers?: TObject
   body?: TSchema
   response?: TSchema | Record<number, TSchema>
-  detail?: { operationId?: string; summary?: string; description?: string; [more: string]: unknown }
-  members?: Members
-  cached?: true | ((zone: string) => Record<string, string>)
-  list?: List
-  reads?: BodyOptions
-  ignores?: readonly string[]
-  fails?: readonly number[]
-  needs?: Need
-  [hook: string]: unknown
+  detail?: DocumentDecoration
 }
 
-/** Throws FORBIDDEN, naming what is missing. */
-export function refuseUnlessGranted(
-  { scopes, plan, person, mustHideMembers }: Access,
-  need: Need,
-  route: Declared,
-): void {
-  const isDeveloper = need === 'admin or developer' && person?.role === 'developer'
-  if (!isDeveloper && !grants(scopes, need)) {
-    const [first = '', ...others] = scopesFor(need).map((scopes) => scopes.join(' and '))
-    const names = first === need ? need : [first, ...others].join(', ').replace(/, (?=[^,]*$)/, ' or ')
-    throw new ApiError('FORBIDDEN', `This needs an API key with the scope ${names}`)
+/** Who has no key needs no larger body. A page of another site may send one without a type, with the browser's cookies. */
+const READS_WITHOUT_KEY = { maxBytes: 4_096, needsType: true }
+
+const isSchema = (response: object): response is TSchema => Kind in response
+
+/** The schemas of a route's responses by status; `detail.responses` has those that are no JSON. */
+export const responsesOf = ({ response = {} }: Declared): Record<string, TSchema> =>
+  isSchema(response) ? { 200: response } : response
+
+/** All that a route declares, with what is made of it once. */
+function routeOf({ method, path, hooks }: InternalRoute) {
+  const declared: Declared = hooks
+  const { detail = {}, scope, query } = declared
+  const { operationId = '', hide = false } = detail
+  if (operationId === '' && !hide) throw new Error(`${method} ${path} declares no operationId`)
+  const responses = responsesOf(declared)
+  const [status = '200', another] = Object.keys(responses)
+  return {
+    reads: scope === undefined ? READS_WITHOUT_KEY : {},
+    ...declared,
+    operationId,
+    responses,
+    /** The status of what handlers return, where the route declares one other than 200. */
+    success: status === '200' || another !== undefined ? undefined : Number(status),
+    readValues: queryReader(query),
   }
-  if (need === 'webhooks' && plan === 'cloud_pro')
-    throw new ApiError('FORBIDDEN', 'Webhooks need the plan cloud_team or cloud_enterprise')
-  if (mustHideMembers && route.members === true) throw hidden()
 }
+export type Route = ReturnType<typeof routeOf>
 
-/** Decides whether the response must leave members out. Throws FORBIDDEN where the query asks for what may not be seen. */
-export function hidesMembersOf(
-  { onlyMember, mustHideMembers }: Access,
-  members: Members | undefined,
-  query: unknown,
-): boolean {
-  if (onlyMember !== null && isOfAnother(onlyMember, query))
-    throw new ApiError('FORBIDDEN', 'member: this organization shows developers only their own figures')
-  if (!mustHideMembers) return false
-  const hides = typeof members === 'function' ? members(query as never) : members
-  if (hides === true) throw hidden()
-  return hides === 'left out'
+/** The routes of the app, which it declares when it has all of them. */
+export function createRoutes() {
+  const routes = new Map<string, Record<string, Route>>()
+  return {
+    /** Throws where a route lacks a name in the document. */
+    declare(all: readonly InternalRoute[]): void {
+      for (const route of all) {
+        const { method, path } = route
+        routes.set(path, { ...routes.get(path), [method]: routeOf(route) })
+      }
+    },
+    /** Finds what the route of a request declares. `pattern`: its path, as Elysia's `route`. */
+    find({ method }: Request, pattern: string): Route {
+      const found = routes.get(pattern)?.[method === 'HEAD' ? 'GET' : method]
+      if (found === undefined) throw new Error(`${method} ${pattern} is not declared`)
+      return found
+    },
+  }
 }
-
-/** Whether the filter `member` of a query names somebody else: by an id, or an address in any case. */
-function isOfAnother({ keys }: VisibleMember, query: unknown): boolean {
-  const { member } = query as { member?: string }
-  return member !== undefined && !keys.includes(member.includes('@') ? asciiLower(member) : member)
-}
-
-const hidden = () =>
-  new ApiError('FORBIDDEN', 'This organization shows its members only to API keys with the scope team:read')
+export type Routes = ReturnType<typeof createRoutes>
 
 /** The fields of an object that a change of it does not have: who sends the whole object back may leave them in. */
 export const fixedFields = (object: TObject, change: TObject): string[] =>
   Object.keys(object.properties).filter((name) => !(name in change.properties))
-
-/** Adds what a key needs to the description of a route. */
-export function describeNeed(need: Need, { detail = {}, list, ignores }: Declared): string {
-  const meaning = detail.description ?? `${detail.summary}.`
-  if (need === 'any key') return `${meaning}\n\nNeeds an API key, with any scopes.`
-  const asCsv =
-    list?.columns === undefined
-      ? ''
-      : ' With `Accept: text/csv` the page is sent as CSV, and with `per_page=all` the whole list.'
-  const fixed = ignores === undefined ? '' : ' Fields of the object that cannot be changed are ignored.'
-  const alternatives = scopesFor(need)
-  const scopes = alternatives.map((all) => all.map((one) => `\`${one}\``).join(' and '))
-  const noun = alternatives.some((all) => all.length > 1) ? 'scopes' : 'scope'
-  const ofPerson = need === 'admin or developer' ? ', or a developer who signed in' : ''
-  const ofPlan = need !== 'webhooks' ? '' : ', and the plan `cloud_team` or `cloud_enterprise`'
-  return `${meaning}${asCsv}${fixed}\n\nNeeds the ${noun} ${scopes.join(' or ')}${ofPerson}${ofPlan}.`
-}
-
-/** Alternatives: a key needs all scopes of one of these lists. */
-export const securityOf = (need: Need) => scopesFor(need).map((scopes) => ({ apiKey: [...scopes] }))

@@ -43,9 +43,10 @@ import { authRoutes } from '../features/sign-in/routes.ts'
 import { whoAmIRoutes } from '../features/whoami/routes.ts'
 import { createAccessLog } from '../http/access-log.ts'
 import { createAdmission } from '../http/admission.ts'
-import { answers } from '../http/answers.ts'
+import { answers, createAnswer } from '../http/answers.ts'
 import { createApi } from '../http/api.ts'
 import { arrival, dataRemoved } from '../http/arrival.ts'
+import { createRoutes } from '../http/declared.ts'
 import { allowOf, errors } from '../http/errors.ts'
 import { localUrl } from '../http/listen.ts'
 import { docs } from '../http/openapi/docs.ts'
@@ -176,9 +177,13 @@ export function createApp(deps: AppDeps) {
   })
   const wholeLists = createWholeLists({ sql: lists, log })
   const server = () => app.server
-  const api = createApi({ sql, gate, cache, wholeLists, checkResponses: deps.checkResponses, server })
+  const prefix = publicPath(config)
+  const answer = createAnswer({ grow: cache.grow, prefix })
+  const routes = createRoutes()
+  const { checkResponses } = deps
+  const apis = createApi({ routes, answer, sql, gate, cache, wholeLists, checkResponses, server })
   const routeDeps = {
-    ...{ api, read, writes, config, log, now, gate, enqueueWrite, inTurn, server },
+    ...{ ...apis, read, writes, config, log, now, gate, enqueueWrite, inTurn, server },
     listenUrl,
   }
   const webhookDeps = {
@@ -227,20 +232,19 @@ export function createApp(deps: AppDeps) {
     .use(ruleRoutes(webhookDeps, DIGESTS))
   for (const { method, path, hooks } of v1.routes) {
     // no route is open to any key by mistake
-    if (!('needs' in hooks)) throw new Error(`${method} ${path} declares no scope`)
+    if (!('scope' in hooks)) throw new Error(`${method} ${path} declares no scope`)
   }
 
   const { record, flush: flushAccessLog } = createAccessLog(log, requests)
   const refusal = () =>
     disk() === REMOVED ? dataRemoved() : schema() === 'ok' ? undefined : newerSchema(schema())
-  const prefix = publicPath(config)
   // normalize: bodies are checked as they came, nothing is dropped from them
   const app: AnyElysia = new Elysia({ normalize: false, handler: { standardHostname: false } })
     .use(
       arrival({ admission, limits: requests.limits, record, refusal, allowOf: (path) => allowOf(path, app) }),
     )
     .use(errors({ log, diskPlace: placeOfDisk(config), app: () => app }))
-    .use(answers({ gate, record, grow: cache.grow, prefix }))
+    .use(answers({ gate, record, answer }))
     .use(healthRoutes(readiness, deps.instance))
     .use(dashboard(prefix))
     .use(authRoutes({ ...routeDeps, people, setupToken: deps.setupToken, windowClock: deps.windowClock }))
@@ -251,6 +255,7 @@ export function createApp(deps: AppDeps) {
     .use(new Elysia({ prefix: '/v1' }).use(v1))
     .use(new Elysia({ prefix: '/api/v1' }).use(v1))
     .use(new Elysia({ prefix: '/otlp/v1' }).use(telemetry))
+  routes.declare(app.routes)
   // The routes' types are for nobody: a client speaks HTTP.
   return Object.assign(app, {
     flushAccessLog,

@@ -33,6 +33,7 @@ test('with the database away every route is 503, with the limit’s headers, and
 })
 
 describe('errors', () => {
+  const hidden = { detail: { hide: true } }
   const failing = (error: unknown) => {
     const lines: string[] = []
     const log = createLog('warn', 'json', (line) => lines.push(line))
@@ -40,13 +41,19 @@ describe('errors', () => {
       db.sql,
       () =>
         new Elysia()
-          .get('/fails', () => {
-            throw error
-          })
+          .get(
+            '/fails',
+            () => {
+              throw error
+            },
+            hidden,
+          )
           .get('/lies', () => ({ count: 'two' }) as never, {
+            ...hidden,
             response: { 200: Type.Object({ count: Type.Integer() }) },
           })
           .post('/checks', ({ body }) => body, {
+            ...hidden,
             body: Type.Object(
               { url: Type.String(), tags: Type.Array(Type.Object({ name: Type.String({ minLength: 1 }) })) },
               { additionalProperties: false },

@@ -25,8 +25,8 @@ const countingApp = (count: unknown, checkResponses: boolean) =>
         .get('/text', () => new JsonText(JSON.stringify({ count })), {
           ...{ scope: 'read', response: sentAsText(Count), detail: described('text') },
         })
-        .get('/kept', () => new JsonText(JSON.stringify({ count })), {
-          ...{ scope: 'read', response: sentAsText(Count), cached: true, detail: described('kept') },
+        .get('/kept', ({ cached }) => cached(async () => new JsonText(JSON.stringify({ count }))), {
+          ...{ scope: 'read', response: sentAsText(Count), detail: described('kept') },
         })
         .post('/count', ({ status }) => status(201, { count } as never), {
           ...{

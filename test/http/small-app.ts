@@ -4,9 +4,10 @@ import { createRegistry } from '../../src/base/metrics/registry.ts'
 import { measureRequests } from '../../src/base/metrics/requests.ts'
 import type { Sql } from '../../src/database/client.ts'
 import { createAdmission } from '../../src/http/admission.ts'
-import { answers } from '../../src/http/answers.ts'
+import { answers, createAnswer } from '../../src/http/answers.ts'
 import { type Api, createApi } from '../../src/http/api.ts'
 import { arrival } from '../../src/http/arrival.ts'
+import { createRoutes } from '../../src/http/declared.ts'
 import { allowOf, errors } from '../../src/http/errors.ts'
 import { createGate, type Gate } from '../../src/http/queues/gate.ts'
 import { createResponseCache } from '../../src/http/responses/response-cache.ts'
@@ -36,22 +37,19 @@ export function smallApp(
     server: () => null,
   })
   const record = () => {}
+  const answer = createAnswer({ grow: cache.grow, prefix: '' })
+  const routes = createRoutes()
+  const wholeLists = createWholeLists({ sql, log: silent })
+  const server = () => null
+  const { api } = createApi({ routes, answer, sql, gate, cache, wholeLists, checkResponses, server })
   const { limits } = measureRequests(createRegistry())
   const app: AnyElysia = new Elysia({ normalize: false })
     .use(
       arrival({ admission, limits, record, refusal: () => undefined, allowOf: (path) => allowOf(path, app) }),
     )
     .use(errors({ log, diskPlace: 'on its disk', app: () => app }))
-    .use(answers({ gate, record, grow: cache.grow, prefix: '' }))
-    .use(
-      new Elysia({ prefix: '/v1' }).use(
-        routesOf(
-          createApi({
-            ...{ sql, gate, cache, checkResponses, server: () => null },
-            wholeLists: createWholeLists({ sql, log: silent }),
-          }),
-        ),
-      ),
-    )
+    .use(answers({ gate, record, answer }))
+    .use(new Elysia({ prefix: '/v1' }).use(routesOf(api)))
+  routes.declare(app.routes)
   return app
 }

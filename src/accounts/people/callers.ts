@@ -25,7 +25,7 @@ export interface Person {
 
 /**
  * The access of a request: the organization of its key or signed-in person, their scopes, and the data that they may see.
- * A key acts for a program, and may be bound to one member; a person acts by the scopes of their role. `http/declared.ts`
+ * A key acts for a program, and may be bound to one member; a person acts by the scopes of their role. `http/admission.ts`
  * compares it with the needs of the route before a handler runs.
  */
 export interface Access {

@@ -162,11 +162,17 @@ export const checked = <Schema extends TSchema>(
     return [...problems.values()].slice(0, MAX_PROBLEMS)
   })
 
-/** Finds all that is wrong with a value by its schema, which is compiled once. */
-export function problemsBySchema(schema: TSchema, value: unknown): FieldProblem[] {
-  if (schema.findProblems !== undefined) return schema.findProblems(value)
+/** The compiled schema; each is compiled once. */
+export function compiledSchema(schema: TSchema): TypeCheck<TSchema> {
   const check = compiled.get(schema) ?? TypeCompiler.Compile(schema)
   compiled.set(schema, check)
+  return check
+}
+
+/** Finds all that is wrong with a value by its schema. */
+export function problemsBySchema(schema: TSchema, value: unknown): FieldProblem[] {
+  if (schema.findProblems !== undefined) return schema.findProblems(value)
+  const check = compiledSchema(schema)
   return check.Check(value) ? [] : problemsIn(check.Errors(value), '', MAX_PROBLEMS)
 }
 

@@ -21,13 +21,16 @@ export const costRoutes = ({ now, api }: ReadDeps) =>
     .use(api)
     .get(
       '',
-      ({ cached, query, orgId }) => cached((sql, zone) => getCost(sql, orgId, query, dayOf(now(), zone))),
+      ({ cached, query, orgId }) =>
+        cached(
+          (sql, zone) => getCost(sql, orgId, query, dayOf(now(), zone)),
+          // the month's projection changes with the day
+          (zone) => ({ today: dayOf(now(), zone) }),
+        ),
       {
         scope: 'cost:read',
         query: checked(CostQuery, compareProblems),
         response: sentAsText(CostSummary),
-        // the month's projection changes with the day
-        cached: (zone: string) => ({ today: dayOf(now(), zone) }),
         detail: { operationId: 'getCost', summary: 'Cost summary', description: BY_CALLS },
       },
     )
@@ -39,7 +42,6 @@ export const costRoutes = ({ now, api }: ReadDeps) =>
         query: FirstDaysQuery,
         members: ({ by }: FirstDaysQuery) => by === 'member',
         response: FirstDays,
-        cached: true,
         detail: {
           operationId: 'listFirstDays',
           summary: 'List keys in the order of their first appearance, by which charts colour them',
@@ -80,6 +82,5 @@ export const costRoutes = ({ now, api }: ReadDeps) =>
       scope: 'cost:read',
       query: CostTrendQuery,
       response: sentAsText(CostTrend),
-      cached: true,
       detail: { operationId: 'getCostTrend', summary: 'Cost over time', description: BY_CALLS },
     })

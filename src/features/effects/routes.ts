@@ -70,10 +70,10 @@ function readerOf({ now, config }: Pick<ReadDeps, 'now' | 'config'>, store: ISql
 function effectReads(deps: ReadDeps, store: ISql) {
   const { list, get } = readerOf(deps, store)
   // the weeks that have passed change with the day
-  const cachedForDay = (zone: string) => ({ today: dayOf(deps.now(), zone) })
+  const day = (zone: string) => ({ today: dayOf(deps.now(), zone) })
   return new Elysia({ prefix: '/effects', tags: ['Effects'] })
     .use(deps.api)
-    .get('', ({ page }) => page(), {
+    .get('', ({ page }) => page(day), {
       ...listOf({
         query: EffectListQuery,
         page: EffectPage,
@@ -81,7 +81,6 @@ function effectReads(deps: ReadDeps, store: ISql) {
         parts: async (sql, orgId, query) => partsOf(sql, await list(sql, orgId, query)),
       }),
       scope: 'cost:read',
-      cached: cachedForDay,
       detail: {
         operationId: 'listEffects',
         summary: 'List the changes of how the organization works, and what each made of its cost',
@@ -90,12 +89,11 @@ function effectReads(deps: ReadDeps, store: ISql) {
     })
     .get(
       '/:effect_id',
-      ({ cached, params, query, orgId }) => cached((sql) => get(sql, orgId, params.effect_id, query)),
+      ({ cached, params, query, orgId }) => cached((sql) => get(sql, orgId, params.effect_id, query), day),
       {
         scope: 'cost:read',
         query: EffectQuery,
         response: Effect,
-        cached: cachedForDay,
         detail: { operationId: 'getEffect', summary: 'One change, and what it made', description: METHOD },
       },
     )

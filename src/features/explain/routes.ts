@@ -10,28 +10,27 @@ import { ExplainQuery, Explanation, explainProblems } from './model.ts'
 
 export function explainRoutes({ now, api, config, log }: ReadDeps & { log: Log }) {
   const loadPrices = createPriceSource(config.modelPrices, log, loadPriceHistory)
-  return new Elysia({ prefix: '/cost', tags: ['Cost'] })
-    .use(api)
-    .get(
-      '/explain',
-      ({ cached, query, orgId, onlyMember }) =>
-        cached(async (sql, zone) =>
+  return new Elysia({ prefix: '/cost', tags: ['Cost'] }).use(api).get(
+    '/explain',
+    ({ cached, query, orgId, onlyMember }) =>
+      cached(
+        async (sql, zone) =>
           getExplanation(sql, orgId, query, { prices: await loadPrices(), now: now(), zone, onlyMember }),
-        ),
-      {
-        scope: 'cost:read',
-        query: checked(ExplainQuery, explainProblems),
-        response: Explanation,
-        members: ({ by, member }: ExplainQuery) => by === 'member' || member !== undefined,
         // the days without a range change with the day
-        cached: (zone: string) => ({ today: dayOf(now(), zone) }),
-        detail: {
-          operationId: 'explainCost',
-          summary: 'Why cost changed: prompts, calls, models, tokens, prices',
-          description:
-            'The change of cost against another range, divided among its causes by logarithmic means (Sato and Vartia): exact, without a ' +
-            'rest, and independent of the order of causes. Prices are those of the comparison’s first day. See docs/figures.md.',
-        },
+        (zone) => ({ today: dayOf(now(), zone) }),
+      ),
+    {
+      scope: 'cost:read',
+      query: checked(ExplainQuery, explainProblems),
+      response: Explanation,
+      members: ({ by, member }: ExplainQuery) => by === 'member' || member !== undefined,
+      detail: {
+        operationId: 'explainCost',
+        summary: 'Why cost changed: prompts, calls, models, tokens, prices',
+        description:
+          'The change of cost against another range, divided among its causes by logarithmic means (Sato and Vartia): exact, without a ' +
+          'rest, and independent of the order of causes. Prices are those of the comparison’s first day. See docs/figures.md.',
       },
-    )
+    },
+  )
 }

@@ -58,11 +58,11 @@ const refusalOf = (code: number, message: string) => ({ jsonrpc: '2.0', error: {
 
 /** The Model Context Protocol: tools for coding agents, each of which answers as a route of the API does. */
 export const mcpRoutes = (
-  { read, config, api, gate, log }: RouteDeps,
+  { read, config, publicApi, gate, log }: RouteDeps,
   admission: Pick<Admission, 'partOf'>,
   handle: (request: Request) => Promise<Response>,
 ) =>
-  new Elysia({ tags: ['Agents'] }).use(api).post(
+  new Elysia({ tags: ['Agents'] }).use(publicApi).post(
     '/mcp',
     async ({ request, admitted, requestId, status }) => {
       const access = accessOf(admitted)
@@ -82,7 +82,6 @@ export const mcpRoutes = (
       return await answerMessage(request, requestId, message, call, log)
     },
     {
-      open: true,
       fails: [401, 403, 429],
       detail: {
         operationId: 'callTools',

@@ -6,7 +6,7 @@ import type { Access } from '../../accounts/people/callers.ts'
 import { closed } from '../../analysis/records/fields.ts'
 import { refuseUnlessValid } from '../../analysis/records/problems.ts'
 import { FACETS } from '../../analysis/usage/model.ts'
-import { refuseUnlessGranted } from '../../http/declared.ts'
+import { refuseUnlessGranted } from '../../http/admission.ts'
 import { choiceOf } from '../../http/query.ts'
 import { BREAKDOWN_KEYS } from '../cost/breakdown-model.ts'
 import { apiPage, fitted, MAX_PAGE, partOfPage } from './answer.ts'
@@ -149,7 +149,7 @@ export const toolsFor = ({ scopes }: Access) =>
 export async function callTool(call: Call, name: string, args: object): Promise<object | undefined> {
   const definition = TOOLS.find((each) => each.name === name)
   if (definition === undefined) return undefined
-  refuseUnlessGranted(call.access, definition.needs, {})
+  refuseUnlessGranted(call.access, definition.needs)
   refuseUnlessValid(definition.inputSchema, args)
   return fitted(await definition.run(call, args as never))
 }

@@ -31,7 +31,6 @@ export const teamRoutes = ({ read, now, api }: ReadDeps) =>
         ...needs,
         query: ExpertiseQuery,
         response: Expertise,
-        cached: true,
         detail: { operationId: 'getExpertise', summary: 'Who knows which part of the code, or a file' },
       },
     )
@@ -42,7 +41,6 @@ export const teamRoutes = ({ read, now, api }: ReadDeps) =>
         ...needs,
         query: PageQuery,
         response: MachinePage,
-        cached: true,
         detail: {
           operationId: 'listMachines',
           summary: 'List the machines that send records, the one seen last first',

@@ -104,7 +104,10 @@ const RETRY_AFTER_S = 10
 const UNAUTHORIZED = 'X-Hub-Signature-256 is not that of this organization’s secret'
 
 /** GitHub's webhook. A right signature counts in no limit, a wrong one in that of the address, so that nobody tries them. */
-export function githubRoutes({ api, writes, config, gate, enqueueWrite, now }: RouteDeps, box: SecretBox) {
+export function githubRoutes(
+  { publicApi, writes, config, gate, enqueueWrite, now }: RouteDeps,
+  box: SecretBox,
+) {
   const limiter = createAddressLimiter(now)
   const begin = createAtOnce()
   /** The body, and whose it is; undefined where the signature is wrong. */
@@ -116,7 +119,7 @@ export function githubRoutes({ api, writes, config, gate, enqueueWrite, now }: R
     const bytes = await readRaw(request, MAX_BYTES, gate.pass(request, UNVERIFIED_SHARE, orgId))
     return verifySignature(secret, bytes, signature) ? { orgId, bytes } : undefined
   }
-  return new Elysia({ tags: ['Sync'] }).use(api).post(
+  return new Elysia({ tags: ['Sync'] }).use(publicApi).post(
     '/github/:org_slug',
     async ({ request, server, params, set, status }) => {
       const slug = params.org_slug
@@ -155,7 +158,6 @@ export function githubRoutes({ api, writes, config, gate, enqueueWrite, now }: R
       return undefined
     },
     {
-      open: true,
       response: {
         202: component('IgnoredEvent', { taken: Type.Boolean({ examples: [false] }) }),
         204: Type.Void({ description: 'The pull request is as GitHub says' }),

@@ -13,13 +13,11 @@ export const qualityRoutes = ({ api }: ReadDeps) =>
       scope: 'quality:read',
       query: checked(QualityQuery, compareProblems),
       response: sentAsText(QualityOverview),
-      cached: true,
       detail: { operationId: 'getQuality', summary: 'Quality overview' },
     })
     .get('/trend', ({ cached, query, orgId }) => cached((sql) => getQualityTrend(sql, orgId, query)), {
       scope: 'quality:read',
       query: QualityTrendQuery,
       response: sentAsText(QualityTrend),
-      cached: true,
       detail: { operationId: 'getQualityTrend', summary: 'Quality over time' },
     })

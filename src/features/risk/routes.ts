@@ -20,7 +20,6 @@ export const riskRoutes = ({ api }: ReadDeps) =>
       {
         scope: 'risk:read',
         response: sentAsText(RiskDetail),
-        cached: true,
         detail: {
           operationId: 'getRisk',
           summary: 'One risk score, with the sessions that worked on the pull request',

@@ -10,15 +10,15 @@ import { seatList } from './seat-queries.ts'
 
 const members = ({ member }: { member?: string }) => (member === undefined ? 'left out' : true)
 
-export const seatRoutes = ({ api, read, now }: ReadDeps) =>
-  new Elysia({ prefix: '/seats', tags: ['Cost'] })
+export const seatRoutes = ({ api, read, now }: ReadDeps) => {
+  // windows end, and plans are new for some days
+  const minute = () => ({ now: now().toISOString().slice(0, 16) })
+  return new Elysia({ prefix: '/seats', tags: ['Cost'] })
     .use(api)
-    .get('', ({ page }) => page(), {
+    .get('', ({ page }) => page(minute), {
       ...seatList(now),
       scope: 'admin',
       members,
-      // windows end, and plans are new for some days
-      cached: () => ({ now: now().toISOString().slice(0, 16) }),
       detail: {
         operationId: 'listSeats',
         summary: 'List seats: what they cost, and what the same work would have cost by the price list',
@@ -43,6 +43,7 @@ export const seatRoutes = ({ api, read, now }: ReadDeps) =>
         },
       },
     )
+}
 
 export const planRoutes = ({ api, inTurn }: RouteDeps) =>
   new Elysia({ prefix: '/plans', tags: ['Settings'] })

@@ -21,7 +21,6 @@ export const securityRoutes = ({ api }: RouteDeps) =>
         query: checked(SecurityQuery, compareProblems),
         response: sentAsText(SecurityOverview),
         members: 'left out',
-        cached: true,
         detail: { operationId: 'getSecurity', summary: 'Security overview' },
       },
     )

@@ -38,7 +38,6 @@ export const sessionRoutes = ({ api }: ReadDeps) =>
         scope: 'sessions:read',
         response: sentAsText(SessionDetail),
         members: 'left out',
-        cached: true,
         detail: { operationId: 'getSession', summary: 'One session in full' },
       },
     )

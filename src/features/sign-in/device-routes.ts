@@ -137,10 +137,10 @@ async function makeDeviceKey(tx: ISql, orgId: string, deviceCode: string) {
 
 /** Signing a machine in: RFC 8628. */
 export const deviceRoutes = (deps: AuthDeps) => {
-  const { api, config, listenUrl } = deps
+  const { publicApi, config, listenUrl } = deps
   const sessionOf = sessionReader(deps)
   return new Elysia({ prefix: '/device', tags: ['Sign-in'] })
-    .use(api)
+    .use(publicApi)
     .post(
       '',
       async ({ body, request, server }) => {
@@ -155,7 +155,6 @@ export const deviceRoutes = (deps: AuthDeps) => {
         }
       },
       {
-        open: true,
         body: DeviceBody,
         response: Device,
         fails: [429],
@@ -169,7 +168,6 @@ export const deviceRoutes = (deps: AuthDeps) => {
         return await showDevice(deps, session, clientOf(request, server, deps), user_code)
       },
       {
-        open: true,
         query: WaitingQuery,
         response: Waiting,
         fails: [401, 404, 429, 503],
@@ -187,7 +185,6 @@ export const deviceRoutes = (deps: AuthDeps) => {
         return 'error' in answer ? status(400, answer) : answer
       },
       {
-        open: true,
         body: DeviceTokenBody,
         response: { 200: DeviceKey, 400: DeviceProblem },
         detail: { operationId: 'pollDevice', summary: 'Ask for the key of a machine that was approved' },
@@ -198,7 +195,7 @@ export const deviceRoutes = (deps: AuthDeps) => {
       async ({ body, request, server }) =>
         await decideDevice(deps, await sessionOf(request), clientOf(request, server, deps), body),
       {
-        open: sessionOf,
+        before: sessionOf,
         body: ApproveBody,
         response: { 204: Type.Void({ description: 'Approved or refused' }) },
         fails: [401, 403, 404, 429],

@@ -16,7 +16,7 @@ const responses = {
 
 /** Signing in by the identity provider; 404 without one. Where the browser goes then is no part of a request. */
 export function oidcRoutes(deps: AuthDeps) {
-  const { api, config, log, listenUrl } = deps
+  const { publicApi, config, log, listenUrl } = deps
   const { oidc } = config
   const provider = oidc === null ? undefined : createIdentityProvider(oidc, log)
   const cookieOf = cookieReader(config)
@@ -31,7 +31,7 @@ export function oidcRoutes(deps: AuthDeps) {
       ],
     })
   return new Elysia({ prefix: '/oidc', tags: ['Sign-in'] })
-    .use(api)
+    .use(publicApi)
     .get(
       '',
       async ({ request }) => {
@@ -44,7 +44,6 @@ export function oidcRoutes(deps: AuthDeps) {
         }
       },
       {
-        open: true,
         fails: [404, 503],
         detail: { operationId: 'beginOidc', summary: 'Sign in by the identity provider', responses },
       },
@@ -71,7 +70,6 @@ export function oidcRoutes(deps: AuthDeps) {
         }
       },
       {
-        open: true,
         fails: [401, 403, 404, 429, 503],
         detail: {
           operationId: 'finishOidc',

@@ -13,7 +13,7 @@ import { acceptInvitation, signInByPassword, signOut } from './sign-in.ts'
 /** Signing in and out, by password or for a machine. Not below /v1: these need no key. */
 export const authRoutes = (given: Omit<AuthDeps, 'countTry'>) => {
   const deps = { ...given, countTry: createTryCounter(given.people) }
-  const { api, config } = deps
+  const { publicApi, config } = deps
   const cookieOf = cookieReader(config)
   const refuseWithoutPasswords = () => {
     if (!config.passwords)
@@ -24,7 +24,7 @@ export const authRoutes = (given: Omit<AuthDeps, 'countTry'>) => {
     if (token !== undefined) refuseForged(request, token)
   }
   return new Elysia({ prefix: '/auth', tags: ['Sign-in'] })
-    .use(api)
+    .use(publicApi)
     .onBeforeHandle(({ set }) => {
       set.headers['cache-control'] = 'no-store'
     })
@@ -38,7 +38,7 @@ export const authRoutes = (given: Omit<AuthDeps, 'countTry'>) => {
         return status(204, undefined)
       },
       {
-        open: refuseWithoutPasswords,
+        before: refuseWithoutPasswords,
         body: PasswordBody,
         response: { 200: Organizations, 204: Type.Void({ description: 'Signed in: the cookie is set' }) },
         fails: [401, 403, 429],
@@ -58,7 +58,7 @@ export const authRoutes = (given: Omit<AuthDeps, 'countTry'>) => {
         set.headers['set-cookie'] = sessionCookie(config, token)
       },
       {
-        open: refuseWithoutPasswords,
+        before: refuseWithoutPasswords,
         body: AcceptBody,
         response: { 204: Type.Void({ description: 'Signed in: the cookie is set' }) },
         fails: [401, 403, 429],
@@ -73,7 +73,7 @@ export const authRoutes = (given: Omit<AuthDeps, 'countTry'>) => {
         set.headers['set-cookie'] = sessionCookie(config)
       },
       {
-        open: refuseForgedSignOut,
+        before: refuseForgedSignOut,
         response: { 204: Type.Void({ description: 'Signed out, or nobody was signed in' }) },
         fails: [403],
         detail: {

@@ -82,10 +82,10 @@ export const slugOf = (name: string): string =>
 
 /** Says how people can sign in, and sets the server up by the printed link. */
 export const setupRoutes = (deps: AuthDeps) => {
-  const { api, people, config, setupToken } = deps
+  const { publicApi, people, config, setupToken } = deps
   const cookieOf = cookieReader(config)
   return new Elysia()
-    .use(api)
+    .use(publicApi)
     .get(
       '/methods',
       async () => ({
@@ -94,7 +94,6 @@ export const setupRoutes = (deps: AuthDeps) => {
         setup: setupToken !== undefined && !(await hasOrganization(people)),
       }),
       {
-        open: true,
         response: Methods,
         detail: { operationId: 'getSignInMethods', summary: 'How people can sign in' },
       },
@@ -111,7 +110,7 @@ export const setupRoutes = (deps: AuthDeps) => {
         return await getCaller(people, caller, config.rateLimits[PLAN])
       },
       {
-        open: async () => {
+        before: async () => {
           if (setupToken === undefined || (await hasOrganization(people))) throw isSetUp()
         },
         body: SetupBody,

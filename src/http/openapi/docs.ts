@@ -4,12 +4,12 @@
 
 import { swagger } from '@elysiajs/swagger'
 import { Type } from '@sinclair/typebox'
-import { Elysia } from 'elysia'
+import { Elysia, type InternalRoute } from 'elysia'
 import { VERSION } from '../../base/version.ts'
 import { type Config, publicPath } from '../../config.ts'
 import { pathOf } from '../context.ts'
 import { fileHeaders, HTML_TYPE, packedFile, pageAt, type StaticFile, textFile } from '../static-files.ts'
-import type { PluginDocument, ServedRoute } from './openapi.ts'
+import type { PluginDocument } from './openapi.ts'
 import { TITLE } from './text.ts'
 import type { SentEvent } from './webhooks.ts'
 
@@ -64,7 +64,7 @@ const plugin = () =>
 
 interface DocsDeps {
   /** All routes of the app; called when the document is made. */
-  routes: () => readonly ServedRoute[]
+  routes: () => readonly InternalRoute[]
   events: () => readonly SentEvent[]
   config: Pick<Config, 'publicUrl' | 'webhookHeaderPrefix' | 'webhookRetryDelaysS'>
 }

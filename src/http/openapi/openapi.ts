@@ -2,9 +2,11 @@
 // three media types for each body, and leaves `additionalProperties` out.
 
 import type { TSchema } from '@sinclair/typebox'
+import type { InternalRoute } from 'elysia'
+import { type Need, scopesFor } from '../../accounts/keys/rights.ts'
 import { VERSION } from '../../base/version.ts'
 import { type BodyOptions, JSON_TYPE, NDJSON_TYPE, PROTOBUF_TYPE } from '../body.ts'
-import type { Declared } from '../declared.ts'
+import { type Declared, responsesOf } from '../declared.ts'
 import { ALL } from '../query.ts'
 import { CSV_TYPE } from '../responses/csv.ts'
 import {
@@ -19,11 +21,6 @@ import {
 import { type Components, createComponents, exampleOf, pascal, type Schema } from './schema.ts'
 import { DESCRIPTION, TAGS, TITLE } from './text.ts'
 import { deliveriesText, type SentEvents, webhooksOf } from './webhooks.ts'
-
-/** A route of the app, as Elysia has it. */
-export interface ServedRoute {
-  hooks: object
-}
 
 export interface PluginDocument {
   paths: Record<string, Record<string, Schema>>
@@ -67,7 +64,7 @@ const PROTOBUF_CONTENT = {
 /** The OpenAPI 3.1 document of the routes below /v1, which are below /api/v1 too. `prefix`: the path that a proxy adds. */
 export function completed(
   { paths: given }: PluginDocument,
-  routes: readonly ServedRoute[],
+  routes: readonly InternalRoute[],
   prefix: string,
   sent: SentEvents,
 ): Schema {
@@ -157,9 +154,9 @@ const used = (components: Schema, text: string): Schema =>
   Object.fromEntries(Object.entries(components).filter(([name]) => text.includes(`/${name}"`)))
 
 function completedOperation(operation: Operation, components: Components): Schema {
-  const { given, id, method, path, route, isApi, isConditional, hasBody } = operation
+  const { given, id, method, path, route, isConditional, hasBody } = operation
   const isHarmful = method === 'delete' || /\/rotate(-secret)?$/.test(path)
-  const bySession = { session: [], ...(method !== 'get' && { csrfToken: [] }) }
+  const { scope } = route
   const shared = [
     ...(isConditional ? ['IfNoneMatch'] : []),
     ...(route.body ? ['ContentEncoding'] : []),
@@ -174,9 +171,10 @@ function completedOperation(operation: Operation, components: Components): Schem
   return {
     operationId: id,
     summary: given.summary,
-    description: given.description ?? `${given.summary}.`,
+    description:
+      scope === undefined ? (given.description ?? `${given.summary}.`) : describeNeed(scope, route),
     tags: given.tags,
-    security: isApi ? [...(given.security as Schema[]), bySession] : (given.security ?? []),
+    security: scope === undefined ? (given.security ?? []) : securityOf(scope, method),
     parameters,
     ...(hasBody && {
       requestBody: route.body ? requestBodyOf(id, route.body, route.reads, components) : given.requestBody,
@@ -228,7 +226,8 @@ function successes(operation: Operation, components: Components): Record<string,
       ? {}
       : { [JSON_TYPE]: media(components.named(`${pascal(id)}Response`, schema)), ...protobuf }
   const responses: Record<string, Schema> = {}
-  for (const [status, one] of Object.entries((route.response ?? given.responses) as Record<string, Schema>)) {
+  const declared = route.response === undefined ? given.responses : responsesOf(route)
+  for (const [status, one] of Object.entries(declared as Record<string, Schema>)) {
     const content = route.response === undefined ? Object.fromEntries(contentOf(one)) : jsonOf(one)
     const isPage = 'pagination' in ((one.properties as Schema | undefined) ?? {})
     const headers: HeaderName[] = [
@@ -250,3 +249,26 @@ function successes(operation: Operation, components: Components): Record<string,
   }
   return responses
 }
+
+/** Adds what a key needs to the description of a route. */
+export function describeNeed(need: Need, { detail = {}, list, ignores }: Declared): string {
+  const meaning = detail.description ?? `${detail.summary}.`
+  if (need === 'any key') return `${meaning}\n\nNeeds an API key, with any scopes.`
+  const asCsv =
+    list?.columns === undefined
+      ? ''
+      : ' With `Accept: text/csv` the page is sent as CSV, and with `per_page=all` the whole list.'
+  const fixed = ignores === undefined ? '' : ' Fields of the object that cannot be changed are ignored.'
+  const alternatives = scopesFor(need)
+  const scopes = alternatives.map((all) => all.map((one) => `\`${one}\``).join(' and '))
+  const noun = alternatives.some((all) => all.length > 1) ? 'scopes' : 'scope'
+  const ofPerson = need === 'admin or developer' ? ', or a developer who signed in' : ''
+  const ofPlan = need !== 'webhooks' ? '' : ', and the plan `cloud_team` or `cloud_enterprise`'
+  return `${meaning}${asCsv}${fixed}\n\nNeeds the ${noun} ${scopes.join(' or ')}${ofPerson}${ofPlan}.`
+}
+
+/** Alternatives: a key needs all scopes of one of these lists, or a person the session and, for a change, the token of its pages. */
+export const securityOf = (need: Need, method: string) => [
+  ...scopesFor(need).map((scopes) => ({ apiKey: [...scopes] })),
+  { session: [], ...(method !== 'get' && { csrfToken: [] }) },
+]

@@ -239,7 +239,7 @@ const allRoutes = (app: App): Route[] =>
 
 /** Every route that needs a key: those below /v1, /api/v1 and /otlp/v1. */
 export const declaredRoutes = (app: App): Route[] =>
-  allRoutes(app).filter(({ hooks }) => hooks.needs !== undefined)
+  allRoutes(app).filter(({ hooks }) => hooks.scope !== undefined)
 
 /** The same, each once. */
 export const v1Routes = (app: App): Route[] =>
