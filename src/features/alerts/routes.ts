@@ -170,8 +170,7 @@ export function ruleRoutes<Kind extends RuleKind>(deps: RuleRouteDeps, rules: Ro
         refuseOwn(onlyMember)
         return await read(orgId, async (sql) => {
           const { id } = await getRule(sql, orgId, kind, idOf(params))
-          const { rows, total } = await listRuleDeliveries(sql, orgId, id, query)
-          return page(rows, query, total)
+          return await listRuleDeliveries(sql, orgId, id, query)
         })
       },
       {

@@ -1,8 +1,9 @@
 // The stored alerts and digests. Changes by a request need the organization's lock, looks the lock of the rule's row.
 
+import { UTC } from '../../base/dates.ts'
 import { ApiError } from '../../base/errors.ts'
 import type { Fragment, ISql, Sql } from '../../database/client.ts'
-import { unnest } from '../../database/rows.ts'
+import { inDays, readPage, unnest } from '../../database/rows.ts'
 import { deliveryItem } from '../../webhooks/deliveries/history-queries.ts'
 import type { DeliveryListQuery } from '../../webhooks/deliveries/model.ts'
 import type { RuleDelivery } from './destination-model.ts'
@@ -166,37 +167,26 @@ export async function renameInRules(tx: ISql, orgId: string, { from, to }: { fro
 
 // The deliveries of an alert or a digest, to all kinds of receivers.
 
-/** A page of the deliveries that match, newest first, and the total. */
-export async function listRuleDeliveries(
-  sql: ISql,
-  orgId: string,
-  ruleId: string,
-  { status, event, date_from, date_to, page, per_page }: DeliveryListQuery,
-): Promise<{ rows: RuleDelivery[]; total: number }> {
-  const matching = sql`
-    from webhook_events v
-    join webhook_deliveries d on d.org_id = v.org_id and d.event_id = v.id
-    where v.org_id = ${orgId}
-      and v.source = ${ruleId}
-      ${status === undefined ? sql`` : sql`and d.status = ${status}`}
-      ${event === undefined ? sql`` : sql`and d.event = ${event}`}
-      ${date_from === undefined ? sql`` : sql`and d.created_at >= ${date_from}::date::timestamp at time zone 'UTC'`}
-      ${date_to === undefined ? sql`` : sql`and d.created_at < (${date_to}::date + 1)::timestamp at time zone 'UTC'`}`
-  const rows = await sql<{ total: number; item: RuleDelivery | null; test: boolean }[]>`
-    select t.total, p.item, p.test
-    from (select count(*)::integer as total ${matching}) t
-    left join (
-      select d.created_at, d.id, v.test, ${deliveryItem(sql, orgId)}
-      ${matching}
-      order by d.created_at desc, d.id desc
-      limit ${per_page}
-      offset ${(page - 1) * per_page}
-    ) p on true
-    order by p.created_at desc, p.id desc`
-  return {
-    rows: rows.flatMap(({ item, test }) => (item === null ? [] : { ...item, test })),
-    total: rows[0]?.total ?? 0,
-  }
+/** A page of the deliveries that match, newest first. */
+export async function listRuleDeliveries(sql: ISql, orgId: string, ruleId: string, query: DeliveryListQuery) {
+  const { status, event } = query
+  const { data, pagination } = await readPage<{ item: Omit<RuleDelivery, 'test'>; test: boolean }>(
+    sql,
+    query,
+    {
+      columns: sql`${deliveryItem(sql, orgId)}, v.test`,
+      from: sql`
+      from webhook_events v
+      join webhook_deliveries d on d.org_id = v.org_id and d.event_id = v.id
+      where v.org_id = ${orgId}
+        and v.source = ${ruleId}
+        ${status === undefined ? sql`` : sql`and d.status = ${status}`}
+        ${event === undefined ? sql`` : sql`and d.event = ${event}`}
+        ${inDays(sql, sql`d.created_at`, query, UTC)}`,
+      order: sql`d.created_at desc, d.id desc`,
+    },
+  )
+  return { data: data.map(({ item, test }) => ({ ...item, test })), pagination }
 }
 
 /** The endpoint of a delivery of the rule, whether it is still there, and whether it was a test. Throws NOT_FOUND. */
