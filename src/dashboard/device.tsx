@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks'
 import type { WhoAmI } from '../features/whoami/model.ts'
 import { useLoaded } from './client/api.ts'
-import { basePath } from './client/base.ts'
 import { formatTime } from './client/format.ts'
 import { parameterOf } from './client/router.ts'
+import { basePath } from './client/server-url.ts'
 import { getAuth, postAuth, problemOf } from './client/session.ts'
 import { Form, fieldsOf, Input, Saying, useChanges } from './parts/form.tsx'
 

@@ -128,7 +128,7 @@ async function remove(context: Context, { org }: { org: string }, [id]: Args): P
 
 async function importFile(context: Context, { org }: { org: string }, [file]: Args): Promise<void> {
   const { readCsv } = await import('../command/csv.ts')
-  const { problemOf } = await import('../../analysis/records/check.ts')
+  const { problemOf } = await import('../../analysis/records/check-record.ts')
   const { writeRecords } = await import('../../server/sync/write.ts')
   const { syncDepsOf } = await import('../command/sync-deps.ts')
   const [header = [], ...rows] = readCsv(file)

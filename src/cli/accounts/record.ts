@@ -1,4 +1,4 @@
-import { problemOf } from '../../analysis/records/check.ts'
+import { problemOf } from '../../analysis/records/check-record.ts'
 import { OperatorError } from '../../base/errors.ts'
 import type { Sql } from '../../database/client.ts'
 import { writeRecords } from '../../server/sync/write.ts'

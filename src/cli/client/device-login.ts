@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { OperatorError } from '../../base/errors.ts'
 import { printMessage } from '../command/output.ts'
-import { type Answer, askServer, bodyOf, errorOf, refuseRedirect } from './answer.ts'
+import { type Answer, askServer, bodyOf, errorOf, refuseRedirect } from './ask-server.ts'
 import { notOurs } from './key-owner.ts'
 import { machineName } from './machine.ts'
 

@@ -3,7 +3,7 @@
 import { createReadStream, existsSync, statSync } from 'node:fs'
 import { counted } from '../../analysis/agents/transcript/file-bytes.ts'
 import { beyondLimits, parseJson } from '../../analysis/agents/transcript/json.ts'
-import { problemOf } from '../../analysis/records/check.ts'
+import { problemOf } from '../../analysis/records/check-record.ts'
 import type { SyncRecord } from '../../analysis/records/records.ts'
 import { decompressed } from '../../base/decompress.ts'
 import { OperatorError } from '../../base/errors.ts'

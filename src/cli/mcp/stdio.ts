@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline'
 import { parseJson } from '../../analysis/agents/transcript/json.ts'
 import { messageOf, OperatorError } from '../../base/errors.ts'
 import { visible } from '../../base/text.ts'
-import { fetchAnswer, refuseRedirect } from '../client/answer.ts'
+import { fetchAnswer, refuseRedirect } from '../client/ask-server.ts'
 import { getServer, type Server } from '../client/server.ts'
 import type { Context } from '../command/context.ts'
 

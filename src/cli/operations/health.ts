@@ -6,7 +6,7 @@ import { hasExternalNote } from '../../database/embedded/external-note.ts'
 import { readHolder } from '../../database/embedded/instance-lock.ts'
 import { openDatabase } from '../../database/open.ts'
 import { localUrl } from '../../http/listen.ts'
-import { fetchAnswer } from '../client/answer.ts'
+import { fetchAnswer } from '../client/ask-server.ts'
 import type { Context } from '../command/context.ts'
 import { printResult } from '../command/output.ts'
 

@@ -1,6 +1,6 @@
 import { objectOf, valueAt } from '../../analysis/agents/transcript/json.ts'
 import { OperatorError } from '../../base/errors.ts'
-import { askServer, bodyOf } from '../client/answer.ts'
+import { askServer, bodyOf } from '../client/ask-server.ts'
 import { MARKER } from './markdown.ts'
 import type { Discussion } from './pull-request.ts'
 

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { agentsOnPlans, isAccount } from '../../analysis/agents/account-files.ts'
-import { problemOf } from '../../analysis/records/check.ts'
+import { problemOf } from '../../analysis/records/check-record.ts'
 import type { SyncRecord } from '../../analysis/records/records.ts'
 import { OperatorError } from '../../base/errors.ts'
 import { findKnownCommits } from '../../features/commits/queries.ts'

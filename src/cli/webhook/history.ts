@@ -15,7 +15,7 @@ import { type Delivery, DeliveryListQuery } from '../../webhooks/deliveries/mode
 import { recover, redeliver } from '../../webhooks/deliveries/redelivery.ts'
 import { listEndpoints } from '../../webhooks/endpoint-queries.ts'
 import type { Endpoint } from '../../webhooks/model.ts'
-import { bodyOf } from '../client/answer.ts'
+import { bodyOf } from '../client/ask-server.ts'
 import { askOk, notOurs } from '../client/key-owner.ts'
 import { type OrgOptions, type Server, serverUnlessOrg } from '../client/server.ts'
 import { commandLineActor } from '../command/actor.ts'

@@ -1,6 +1,6 @@
 import { parseJson } from '../../analysis/agents/transcript/json.ts'
 import { codeOf, OperatorError } from '../../base/errors.ts'
-import { readAtMost } from '../client/answer.ts'
+import { readAtMost } from '../client/ask-server.ts'
 import { type Verification, verifyDelivery } from './verification.ts'
 
 // A receiver that verifies deliveries, for `webhook listen` and `demo`.

@@ -1,6 +1,6 @@
 import { OperatorError } from '../../base/errors.ts'
 import { verifySignature, verifyStandardSignature } from '../../webhooks/signing/signature.ts'
-import { readAtMost } from '../client/answer.ts'
+import { readAtMost } from '../client/ask-server.ts'
 import type { Context } from '../command/context.ts'
 import { printMessage, printResult } from '../command/output.ts'
 import { MAX_BODY_BYTES } from './receiver.ts'

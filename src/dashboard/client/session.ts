@@ -1,4 +1,4 @@
-import { basePath } from './base.ts'
+import { basePath } from './server-url.ts'
 import { apiKey } from './storage.ts'
 import { noteSign } from './who.ts'
 

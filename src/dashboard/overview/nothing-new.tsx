@@ -1,9 +1,9 @@
 import type { SessionListItem } from '../../features/sessions/model.ts'
 import { type Page, useApi } from '../client/api.ts'
-import { isOwnMachine, syncCommand } from '../client/base.ts'
 import { addDays, dayOfTime } from '../client/days.ts'
 import { formatDay } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
+import { isOwnMachine, syncCommand } from '../client/server-url.ts'
 import { Copied } from '../parts/copied.tsx'
 import { Answer, Empty, Show } from '../parts/show.tsx'
 

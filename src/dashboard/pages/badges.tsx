@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
-import { basePath } from '../client/base.ts'
 import { linkTo, type PageProps, searchOf } from '../client/links.ts'
+import { basePath } from '../client/server-url.ts'
 import { Copied } from '../parts/copied.tsx'
 import { Choice, Field, FilterForm, named } from '../parts/fields.tsx'
 import { Answer } from '../parts/show.tsx'

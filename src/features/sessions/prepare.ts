@@ -2,7 +2,7 @@
 
 import { securityScore } from '../../analysis/detection/secrets.ts'
 import { toolsOf } from '../../analysis/fragments/session-record.ts'
-import { problemOf } from '../../analysis/records/check.ts'
+import { problemOf } from '../../analysis/records/check-record.ts'
 import type { FindingRecord } from '../../analysis/records/finding.ts'
 import type { SessionFragments } from '../../analysis/records/fragments.ts'
 import {

@@ -1,7 +1,7 @@
 // Checks records, masks secrets in them, and computes what they lack.
 
 import { cleanRecords } from '../../analysis/detection/record-secrets.ts'
-import { problemsOf } from '../../analysis/records/check.ts'
+import { problemsOf } from '../../analysis/records/check-record.ts'
 import { packFragments, type SessionFragments, unpackFragments } from '../../analysis/records/fragments.ts'
 import type { SentRecords, SyncRecord } from '../../analysis/records/records.ts'
 import type { SessionRecord } from '../../analysis/records/session.ts'

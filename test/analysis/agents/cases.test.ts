@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { readdirSync, readlinkSync, statSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
-import { problemOf } from '../../../src/analysis/records/check.ts'
+import { problemOf } from '../../../src/analysis/records/check-record.ts'
 import type { SessionRecord } from '../../../src/analysis/records/session.ts'
 import { scratchFolder } from '../../support/at-end.ts'
 import { merged, readAll } from './reading.ts'

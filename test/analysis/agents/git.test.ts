@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, realpathSync, renameSync, rmSync, writeFileSync
 import { dirname, join, resolve } from 'node:path'
 import { type RepositoryResult, readCommits } from '../../../src/analysis/agents/git/git.ts'
 import { isRepository } from '../../../src/analysis/agents/git/repository-files.ts'
-import { problemOf } from '../../../src/analysis/records/check.ts'
+import { problemOf } from '../../../src/analysis/records/check-record.ts'
 import type { CommitRecord } from '../../../src/analysis/records/commit.ts'
 import { isBot } from '../../../src/analysis/scoring/ownership.ts'
 import { client, newOrg, testApp } from '../../support/api.ts'

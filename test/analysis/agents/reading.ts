@@ -7,7 +7,7 @@ import {
 } from '../../../src/analysis/agents/read-sessions.ts'
 import { mergeFragments } from '../../../src/analysis/fragments/merge.ts'
 import { composeRecord, type RecordHead } from '../../../src/analysis/fragments/session-record.ts'
-import { problemOf } from '../../../src/analysis/records/check.ts'
+import { problemOf } from '../../../src/analysis/records/check-record.ts'
 import { type SessionFragments, unpackFragments } from '../../../src/analysis/records/fragments.ts'
 import type { SessionRecord } from '../../../src/analysis/records/session.ts'
 import { loadPricer } from '../../../src/analysis/scoring/prices.ts'

@@ -8,7 +8,7 @@ import {
   readAccount,
 } from '../../../src/analysis/agents/account-files.ts'
 import { resetTime } from '../../../src/analysis/agents/transcript/limits.ts'
-import { problemOf } from '../../../src/analysis/records/check.ts'
+import { problemOf } from '../../../src/analysis/records/check-record.ts'
 import type { LimitRecord } from '../../../src/analysis/records/plan.ts'
 import { agentFiles, lines } from '../agents/reading.ts'
 
