@@ -7,7 +7,7 @@ import { SecurityPage } from './pages/security.tsx'
 import { TeamPage } from './pages/team.tsx'
 
 /** Pages beside the ones that a morning begins with: the browser loads them together when one of them is shown first. */
-export const MORE = {
+export const FURTHER_PAGES = {
   BudgetsPage,
   MePage,
   OutcomesPage,

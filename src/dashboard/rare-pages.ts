@@ -9,7 +9,7 @@ import { EndpointPage } from './webhooks/webhook.tsx'
 import { WebhooksPage } from './webhooks/webhooks.tsx'
 
 /** Pages that few look at: the browser loads them together when one of them is shown first. */
-export const LATER = {
+export const RARE_PAGES = {
   ...{ AlertsPage, AuditPage, BadgesPage, DevicesPage, DigestsPage, EndpointPage },
   ...{ SeatsPage, SettingsPage, WebhooksPage, WeekPage },
 }

@@ -54,8 +54,8 @@ interface Tab {
   pages: readonly Listed[]
 }
 
-const later = async () => (await import('./rare-pages.ts')).LATER
-const more = async () => (await import('./further-pages.ts')).MORE
+const later = async () => (await import('./rare-pages.ts')).RARE_PAGES
+const more = async () => (await import('./further-pages.ts')).FURTHER_PAGES
 const why = () => import('./why/why.tsx')
 const paid = () => import('./paid/paid.tsx')
 const change = () => import('./paid/change.tsx')

@@ -1,5 +1,5 @@
-// Schemas that the features' models and routes share. Files with SQL import models, so nothing here may
-// import Elysia.
+// Schemas that the features' models and routes share, and the reader of query strings. Files with SQL import models,
+// so nothing here may import Elysia.
 
 import {
   Kind,

@@ -1,4 +1,4 @@
-// Services of a user, on each platform.
+// Describes a service of a user: its file, and the commands of the platform's service manager.
 
 export interface ServiceOptions {
   server?: true
@@ -13,7 +13,6 @@ export interface Program {
   environment: Readonly<Record<string, string>>
 }
 
-/** A service of a user: its file, and the commands of the platform's service manager. */
 export interface UserService {
   name: string
   path: string

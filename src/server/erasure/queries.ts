@@ -1,3 +1,5 @@
+// Statements of erasure: sessions that end, by age or by id, the rows of an organization, and texts of a person.
+
 import { keptDays } from '../../accounts/organizations/retention-queries.ts'
 import type { Fragment, ISql, Sql } from '../../database/client.ts'
 import { memberOf } from '../../database/member-addresses.ts'
