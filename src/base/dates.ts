@@ -105,49 +105,24 @@ export const dateOf = (instant: Date | string): string =>
 export function isTimeZone(name: string): boolean {
   try {
     // Intl takes a name in any case; the programs that read it from us may not
-    return /^[A-Z]/.test(name) && clockOf(name).resolvedOptions().timeZone === name
+    const { timeZone } = new Intl.DateTimeFormat('en-US', { timeZone: name }).resolvedOptions()
+    return /^[A-Z]/.test(name) && timeZone === name
   } catch {
     return false
   }
 }
 
-const clockOf = memoize((timeZone) => {
-  const time = { hour: 'numeric', minute: 'numeric', second: 'numeric', hourCycle: 'h23' } as const
-  return new Intl.DateTimeFormat('en-US', {
-    timeZone,
-    year: 'numeric',
-    month: 'numeric',
-    day: 'numeric',
-    ...time,
-  })
-})
-
-/** The date and time that a clock in the zone shows, to the second, as milliseconds since 1970 of a clock of UTC. */
-function shownAt(ms: number, zone: string): number {
-  const [month = 1, day = 1, year = 0, ...time] = clockOf(zone).format(ms).split(/\D+/).map(Number)
-  return Date.UTC(year, month - 1, day, ...time)
-}
-
-/** The offset of each zone from UTC is less. */
-const MAX_OFFSET_MS = 17 * 3_600_000
-
 /** `hourOf` of a text such as `2026-10-25T00 Europe/Berlin`, in milliseconds. */
 const hourMs = memoize((text) => {
-  const zone = text.slice(14)
-  const hour = Date.parse(`${text.slice(0, 13)}:00Z`)
+  const [time, zone] = [`${text.slice(0, 13)}:00`, text.slice(14)]
+  const utcMs = Date.parse(`${time}Z`)
   // nothing is older than 1970, and the clocks of earlier centuries had odd offsets
-  if (zone === UTC || hour < -DAY_MS) return hour
-  const isReached = (ms: number) => shownAt(ms, zone) >= hour
-  const direct = 2 * hour - shownAt(hour, zone)
-  if (shownAt(direct, zone) === hour && shownAt(direct - 1_000, zone) === hour - 1_000) return direct
-  // a change of the clock is near
-  let [before, reached] = [hour - MAX_OFFSET_MS, hour + MAX_OFFSET_MS]
-  while (reached - before > 1_000) {
-    const middle = before + Math.floor((reached - before) / 2_000) * 1_000
-    if (isReached(middle)) reached = middle
-    else before = middle
-  }
-  return reached
+  if (zone === UTC || utcMs < -DAY_MS) return utcMs
+  const hour = Temporal.PlainDateTime.from(time)
+  const first = hour.toZonedDateTime(zone, { disambiguation: 'earlier' })
+  // a clock that skips the hour has not reached it at `first`, but when it changes
+  const reached = first.toPlainDateTime().equals(hour) ? first : first.getTimeZoneTransition('next')
+  return reached?.epochMilliseconds ?? utcMs
 }, 20_000)
 
 /** The zone of an organization that has chosen none. */

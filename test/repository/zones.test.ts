@@ -89,6 +89,8 @@ describe('time zones', () => {
     expect(at('2026-03-29', 3, 'Europe/Berlin')).toBe('2026-03-29T01:00:00.000Z')
     expect(at('2026-10-25', 2, 'Europe/Berlin')).toBe('2026-10-25T00:00:00.000Z')
     expect(at('2026-10-25', 3, 'Europe/Berlin')).toBe('2026-10-25T02:00:00.000Z')
+    // at 3:45 the clock is set back to 2:45
+    expect(at('2026-04-05', 3, 'Pacific/Chatham')).toBe('2026-04-04T13:15:00.000Z')
     expect(at('2026-04-24', 0, 'Africa/Cairo')).toBe('2026-04-23T22:00:00.000Z')
     expect(at('2026-06-01', 23, 'America/New_York')).toBe('2026-06-02T03:00:00.000Z')
   })

@@ -1,14 +1,6 @@
 // Ranges of days of the organization's time zone, `YYYY-MM-DD`, both ends inclusive, as the API's date_from and date_to.
 
-import {
-  addDays,
-  addMonths,
-  dayOf,
-  daysBetween,
-  type GRANULARITIES,
-  mondayOf,
-  UTC,
-} from '../../base/dates.ts'
+import { addDays, addMonths, daysBetween, type GRANULARITIES, mondayOf, UTC } from '../../base/dates.ts'
 
 export interface Range {
   from: string
@@ -18,13 +10,16 @@ export interface Range {
 export { addDays, mondayOf as weekOf }
 
 let zone = UTC
+/** Gives a day by Intl: not every browser has the Temporal of the server's `dayOf`. */
+let dayFormat = new Intl.DateTimeFormat('sv-SE', { timeZone: zone })
 /** The time zone of the organization whose pages are shown. */
 export const timeZone = (): string => zone
 export function useTimeZone(of: string): void {
   zone = of
+  dayFormat = new Intl.DateTimeFormat('sv-SE', { timeZone: zone })
 }
 
-export const dayOfTime = (instant: Date | string): string => dayOf(instant, zone)
+export const dayOfTime = (instant: Date | string): string => dayFormat.format(new Date(instant))
 export const today = (): string => dayOfTime(new Date())
 /** A range as the API's filters. */
 export const datesIn = ({ from, to }: Range) => ({ date_from: from, date_to: to })
