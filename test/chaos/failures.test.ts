@@ -9,9 +9,10 @@ import { openDatabase } from '../../src/database/open.ts'
 import { sumOf } from '../server/metrics/exposition.ts'
 import { newKey } from '../support/api.ts'
 import { testsFolder } from '../support/at-end.ts'
-import { eventually, PROGRAM, readUntil, run, type Serving, serving } from '../support/cli.ts'
+import { eventually, PROGRAM, readUntil, run, type Serving, serving, until } from '../support/cli.ts'
 import { newDataFolder } from '../support/data-folder.ts'
-import { silent, type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { freePort } from '../support/ports.ts'
+import { hold, silent, type TestDatabase, testDatabase } from '../support/postgres.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { memberRecord, sessionRecord } from '../support/records.ts'
 
@@ -19,14 +20,6 @@ import { memberRecord, sessionRecord } from '../support/records.ts'
 
 const FIXTURES = '../fixtures'
 const folder = testsFolder()
-
-/** A port of 127.0.0.1 that was free a moment ago: doctor has to know it, so that it cannot be 0. */
-function freePort(): string {
-  const listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
-  const { port } = listener
-  listener.stop(true)
-  return String(port)
-}
 
 type Environment = Record<string, string> & { DATA_DIR: string }
 
@@ -79,7 +72,7 @@ describe('of a program', () => {
       DATA_DIR: join(folder.path, 'data'),
       DATABASE_URL: database.url,
       DATABASE_POOL: '2',
-      ADMIN_PORT: freePort(),
+      ADMIN_PORT: String(freePort()),
       RATE_LIMITS: '2,100000,100000',
       BACKUP_EVERY: '1h',
       BACKUP_DIR: backups,
@@ -101,15 +94,8 @@ describe('of a program', () => {
 
   test('an old backup, and reads that wait for a connection', async () => {
     const holder = database.pool(1)
-    const held = Promise.withResolvers<void>()
-    const locked = Promise.withResolvers<void>()
     // a backup and the costs read the table, doctor does not
-    const lock = holder.begin(async (tx) => {
-      await tx`lock table budgets in access exclusive mode`
-      locked.resolve()
-      await held.promise
-    })
-    await locked.promise
+    const letGo = await hold(holder, (tx) => tx`lock table budgets in access exclusive mode`)
     server = await serving('serve', env)
     env.PORT = new URL(server.url).port
     const asked = [1, 2, 3, 4, 5].map((days) => team.get(`/v1/cost?date_from=2026-01-0${days}`))
@@ -122,8 +108,7 @@ describe('of a program', () => {
     const said = await doctorOf(env)
     expect(said.server).toMatch(/^warn: .*\b\d+ reads? waits? for a connection now/)
     expect(said.backup).toMatch(/^fail: .*older than 2 times BACKUP_EVERY/)
-    held.resolve()
-    await lock
+    await letGo()
     await holder.end()
     expect((await Promise.all(asked)).map(({ status }) => status)).toEqual([200, 200, 200, 200, 200])
     await eventually(scrape, (found) => sumOf(found, 'backups_total', { result: 'made' }) === 1)
@@ -153,10 +138,7 @@ describe('of a program', () => {
     // one delivery is in flight for ever, the others wait
     receiver.answer('hang')
     await team.post('/v1/sync', { records: ['b', 'c', 'd'].map((name) => memberRecord(name)) })
-    await eventually(
-      async () => receiver.open(),
-      (open) => open > 0,
-    )
+    await until(() => receiver.open() > 0)
     await database.sql`
       update webhook_queue q
       set due_at = now() - interval '1 hour'
@@ -210,7 +192,7 @@ test('a backup that fails', async () => {
   const blocked = join(folder.path, 'blocked')
   const env: Environment = {
     DATA_DIR: join(folder.path, 'embedded'),
-    ADMIN_PORT: freePort(),
+    ADMIN_PORT: String(freePort()),
     BACKUP_EVERY: '1s',
     BACKUP_DIR: join(blocked, 'backups'),
     LOG_FORMAT: 'json',
@@ -226,78 +208,68 @@ test('a backup that fails', async () => {
   expect((await server.end()).stderr).toContain('"level":"error","message":"the backup failed"')
 })
 
-describe('of a thread', () => {
-  test('the worker and the intake end by themselves', async () => {
-    const database = await testDatabase()
-    const env: Environment = {
-      DATA_DIR: join(folder.path, 'threads'),
-      DATABASE_URL: database.url,
-      ADMIN_PORT: freePort(),
-      PORT: freePort(),
-    }
-    const config = loadConfig(env)
-    const threads: { worker: Worker[]; intake: Worker[] } = { worker: [], intake: [] }
-    const spawn = (name: keyof typeof threads) => () => {
-      const thread = new Worker(new URL(`${FIXTURES}/unruly-${name}.ts`, import.meta.url))
-      threads[name].push(thread)
-      return thread
-    }
-    const context = {
-      env,
-      config,
-      log: silent,
-      json: true,
-      isGiven: () => true,
-      spawnWorker: spawn('worker'),
-      spawnIntake: spawn('intake'),
-    }
-    const server = await startServer(context, await openDatabase(config, 'serve', silent))
-    const admin = startAdmin(context, server)
-    const scrape = scrapeOf(env)
-    const { post } = await caller(database, 'threads', 'cloud_team', () => server.url)
-    expect((await post('/v1/sync', { records: [session(1)] })).status).toBe(200)
-    await eventually(scrape, (text) => sumOf(text, 'database_connections', { pool: 'worker' }) > 0)
+test('of a thread the worker and the intake end by themselves', async () => {
+  const database = await testDatabase()
+  const env: Environment = {
+    DATA_DIR: join(folder.path, 'threads'),
+    DATABASE_URL: database.url,
+    ADMIN_PORT: String(freePort()),
+    PORT: String(freePort()),
+  }
+  const config = loadConfig(env)
+  const threads: { worker: Worker[]; intake: Worker[] } = { worker: [], intake: [] }
+  const spawn = (name: keyof typeof threads) => () => {
+    const thread = new Worker(new URL(`${FIXTURES}/unruly-${name}.ts`, import.meta.url))
+    threads[name].push(thread)
+    return thread
+  }
+  const context = {
+    env,
+    config,
+    log: silent,
+    json: true,
+    isGiven: () => true,
+    spawnWorker: spawn('worker'),
+    spawnIntake: spawn('intake'),
+  }
+  const server = await startServer(context, await openDatabase(config, 'serve', silent))
+  const admin = startAdmin(context, server)
+  const scrape = scrapeOf(env)
+  const { post } = await caller(database, 'threads', 'cloud_team', () => server.url)
+  expect((await post('/v1/sync', { records: [session(1)] })).status).toBe(200)
+  await eventually(scrape, (text) => sumOf(text, 'database_connections', { pool: 'worker' }) > 0)
 
-    // a request that is being written, at a table that is locked
-    const holder = database.pool(1)
-    const held = Promise.withResolvers<void>()
-    const locked = Promise.withResolvers<void>()
-    const lock = holder.begin(async (tx) => {
-      await tx`lock table sessions in exclusive mode`
-      locked.resolve()
-      await held.promise
-    })
-    await locked.promise
-    const interrupted = post('/v1/sync', { records: [session(2)] })
-    await eventually(
-      scrape,
-      (text) => sumOf(text, 'database_connections', { pool: 'intake', state: 'active' }) > 0,
-    )
-    threads.intake.at(-1)?.postMessage({ type: 'throw' })
-    expect((await interrupted).status).toBe(503)
-    held.resolve()
-    await lock
-    await holder.end()
-    const afterIntake = await scrape()
-    expect(sumOf(afterIntake, 'thread_restarts_total', { thread: 'intake' })).toBe(1)
-    expect(sumOf(afterIntake, 'intake_requests_total', { result: 'busy' })).toBe(1)
+  // a request that is being written, at a table that is locked
+  const holder = database.pool(1)
+  const letGo = await hold(holder, (tx) => tx`lock table sessions in exclusive mode`)
+  const interrupted = post('/v1/sync', { records: [session(2)] })
+  await eventually(
+    scrape,
+    (text) => sumOf(text, 'database_connections', { pool: 'intake', state: 'active' }) > 0,
+  )
+  threads.intake.at(-1)?.postMessage({ type: 'throw' })
+  expect((await interrupted).status).toBe(503)
+  await letGo()
+  await holder.end()
+  const afterIntake = await scrape()
+  expect(sumOf(afterIntake, 'thread_restarts_total', { thread: 'intake' })).toBe(1)
+  expect(sumOf(afterIntake, 'intake_requests_total', { result: 'busy' })).toBe(1)
 
-    // four times: then the next thread waits for almost a second
-    for (let crash = 1; crash <= 4; crash += 1) {
-      await eventually(scrape, (text) => sumOf(text, 'ready', { part: 'worker' }) === 1)
-      threads.worker.at(-1)?.postMessage({ type: 'throw' })
-      await eventually(scrape, (text) => sumOf(text, 'thread_restarts_total', { thread: 'worker' }) === crash)
-    }
-    const restarting = await scrape()
-    expect(sumOf(restarting, 'ready', { part: 'worker' })).toBe(0)
-    expect((await fetch(`${server.url}/ready`)).status).toBe(503)
-    const said = await doctorOf(env)
-    expect(said.server).toMatch(/^warn: .*\b4 restarts of the worker thread, 1 restart of the intake thread/)
-    expect(said.server).toMatch(/\b1 request to write records was not stored/)
-    await admin?.stop()
-    await server.stop()
-    await database.drop()
-  })
+  // four times: then the next thread waits for almost a second
+  for (let crash = 1; crash <= 4; crash += 1) {
+    await eventually(scrape, (text) => sumOf(text, 'ready', { part: 'worker' }) === 1)
+    threads.worker.at(-1)?.postMessage({ type: 'throw' })
+    await eventually(scrape, (text) => sumOf(text, 'thread_restarts_total', { thread: 'worker' }) === crash)
+  }
+  const restarting = await scrape()
+  expect(sumOf(restarting, 'ready', { part: 'worker' })).toBe(0)
+  expect((await fetch(`${server.url}/ready`)).status).toBe(503)
+  const said = await doctorOf(env)
+  expect(said.server).toMatch(/^warn: .*\b4 restarts of the worker thread, 1 restart of the intake thread/)
+  expect(said.server).toMatch(/\b1 request to write records was not stored/)
+  await admin?.stop()
+  await server.stop()
+  await database.drop()
 })
 
 /** A mount of its own; as in test/chaos/full-disk.test.ts. */
@@ -313,7 +285,7 @@ if (why !== undefined) process.stderr.write(`skipping the test of a disk that is
 test.skipIf(why !== undefined)('a disk that is almost full', async () => {
   const env = {
     DATA_DIR: join(small, 'data'),
-    ADMIN_PORT: freePort(),
+    ADMIN_PORT: String(freePort()),
     PATH: process.env.PATH ?? '',
     HOME: process.env.HOME ?? '',
     LOG_LEVEL: 'silent',

@@ -7,7 +7,7 @@ import { MIGRATIONS } from '../../src/database/migrate.ts'
 import { scratchFolder, testsFolder } from '../support/at-end.ts'
 import { run, runJson, serving } from '../support/cli.ts'
 import { newDataFolder } from '../support/data-folder.ts'
-import { testDatabase } from '../support/postgres.ts'
+import { hold, testDatabase } from '../support/postgres.ts'
 
 // The program tells an operator why it cannot go on, and builds can be told apart.
 
@@ -206,16 +206,9 @@ test('a folder of backups that is lost makes the server not ready until it is ba
 test('doctor says how far it is while one statement takes long', async () => {
   const database = await testDatabase()
   const locker = connect(database.target, { max: 1, applicationName: 'test' })
-  const said = Promise.withResolvers<void>()
   const environment = { ...env, DATABASE_URL: database.url }
   await runJson(['org', 'create', '--slug', 'acme', '--name', 'Acme', '--plan', 'cloud_team'], environment)
-  const held = Promise.withResolvers<void>()
-  const locked = locker.begin(async (tx) => {
-    await tx`lock table session_rollups in access exclusive mode`
-    held.resolve()
-    await said.promise
-  })
-  await held.promise
+  const letGo = await hold(locker, (tx) => tx`lock table session_rollups in access exclusive mode`)
   const doctor = Bun.spawn([process.execPath, MAIN, 'doctor', '--json'], {
     env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...environment },
     stdout: 'pipe',
@@ -223,8 +216,7 @@ test('doctor says how far it is while one statement takes long', async () => {
   })
   const reader = doctor.stderr.getReader()
   const line = new TextDecoder().decode((await reader.read()).value)
-  said.resolve()
-  await locked
+  await letGo()
   expect(line).toMatch(/^checking: \d+ % session_rollups/)
   expect(await doctor.exited).toBe(0)
   await locker.end()

@@ -7,6 +7,7 @@ import { keepLogin } from '../../src/cli/client/login-file.ts'
 import { movedText } from '../../src/cli/sync/summary.ts'
 import { scratchFolder } from '../support/at-end.ts'
 import { readUntil, run, startProgram } from '../support/cli.ts'
+import { listening } from '../support/ports.ts'
 
 // The client meets a server that is not ours, or that does not answer.
 
@@ -36,9 +37,7 @@ async function serverThat(answer: (socket: Socket, path: string) => void) {
     for (const socket of sockets) socket.destroy()
   })
   open.push(server)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  const port = typeof address === 'object' ? address?.port : 0
+  const port = await listening(server)
   return {
     DATA_DIR: folder.path,
     XDG_STATE_HOME: join(folder.path, `state-${port}`),

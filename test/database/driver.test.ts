@@ -5,6 +5,7 @@ import { expect, test } from 'bun:test'
 import { connect as connectSocket, createServer, type Socket } from 'node:net'
 import { connect, type Sql } from '../../src/database/client.ts'
 import { eventually } from '../support/cli.ts'
+import { atPort, listening, placeOf } from '../support/ports.ts'
 import { testsDatabase } from '../support/postgres.ts'
 
 const database = await testsDatabase()
@@ -32,12 +33,7 @@ const terminate = (pid: number) => database.sql`select pg_terminate_backend(${pi
  * `onSent` sees what a client sends, and says whether that is passed on.
  */
 async function losingProxy(onSent: (bytes: string | Buffer, client: Socket) => boolean = () => true) {
-  const upstream = new URL(database.url)
-  const socketDir = upstream.searchParams.get('host')
-  const place =
-    socketDir === null
-      ? { host: upstream.hostname, port: Number(upstream.port || 5432) }
-      : { path: `${socketDir}/.s.PGSQL.5432` }
+  const place = placeOf(database.url)
   const clients = new Set<Socket>()
   const server = createServer((client) => {
     const behind = connectSocket(place)
@@ -51,12 +47,9 @@ async function losingProxy(onSent: (bytes: string | Buffer, client: Socket) => b
       behind.destroy()
     })
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  upstream.searchParams.delete('host')
-  upstream.host = `127.0.0.1:${typeof address === 'object' ? address?.port : ''}`
+  const port = await listening(server)
   return {
-    url: upstream.href,
+    url: atPort(database.url, port),
     lose: (how: 'reset' | 'close') => {
       for (const client of clients) how === 'reset' ? client.resetAndDestroy() : client.destroy()
     },
@@ -273,9 +266,7 @@ test('a server without TLS is named where TLS is demanded', async () => {
       socket.write('N')
     }),
   )
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  const port = typeof address === 'object' ? address?.port : 0
+  const port = await listening(server)
   const sql = open(1, `postgres://u:p@127.0.0.1:${port}/d?sslmode=require`)
   expect(await sql`select 1`.catch((error) => error.message)).toContain('does not support TLS')
   expect(greetings).toBe(1)

@@ -3,7 +3,7 @@ import { SCOPES } from '../../src/accounts/keys/scopes.ts'
 import { createRegistry } from '../../src/base/metrics/registry.ts'
 import { client, newOrg, type Org, testApp } from '../support/api.ts'
 import { eventually } from '../support/cli.ts'
-import { testsDatabase } from '../support/postgres.ts'
+import { hold, testsDatabase } from '../support/postgres.ts'
 
 // Each read has a connection of its organization's half, whatever route or tool it is for.
 
@@ -27,20 +27,9 @@ const callTool = (ask: Ask, name: string, args: object) =>
   })
 
 /** Locks the tables, so that statements that read them wait until `end`. */
-async function hold() {
-  const end = Promise.withResolvers<void>()
-  const locked = Promise.withResolvers<void>()
-  const lock = database.sql.begin(async (tx) => {
-    await tx`lock table budgets, file_authors in access exclusive mode`
-    locked.resolve()
-    await end.promise
-  })
-  await locked.promise
-  const letGo = async () => {
-    end.resolve()
-    await lock
-  }
-  return { end: letGo, [Symbol.asyncDispose]: letGo }
+async function holdTables() {
+  const end = await hold(database.sql, (tx) => tx`lock table budgets, file_authors in access exclusive mode`)
+  return { end, [Symbol.asyncDispose]: end }
 }
 
 /** An app with a pool of so many connections, and how many reads have one or wait. */
@@ -64,7 +53,7 @@ describe('of six connections an organization has three', () => {
     test(`a hundred of its slow reads delay no list, rule, entry or tool of another (CACHE_BYTES=${cacheBytes})`, async () => {
       const { app, readsThat, end } = appOf(6, cacheBytes)
       const [askHeld, askOther] = [client(app, held.key), client(app, other.key)]
-      await using lock = await hold()
+      await using lock = await holdTables()
       const asked = Array.from({ length: 50 }, (_, n) => [
         askHeld(`/v1/cost?date_from=2026-01-01&date_to=2026-03-${10 + (n % 20)}&project=${n}`),
         callTool(askHeld, 'risky_files', { paths: [`a${n}.ts`] }),
@@ -91,7 +80,7 @@ describe('of six connections an organization has three', () => {
 test('every route that reads waits for its place, and gives it back', async () => {
   const { app, readsThat, end } = appOf(1)
   const ask = client(app, held.key)
-  await using lock = await hold()
+  await using lock = await holdTables()
   const asked = [ask('/v1/cost')]
   await eventually(
     () => readsThat('running'),

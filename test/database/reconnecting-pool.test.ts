@@ -9,7 +9,8 @@ import {
   createReconnectingPool,
   type ReconnectingPool,
 } from '../../src/database/pools/reconnecting-pool.ts'
-import { eventually } from '../support/cli.ts'
+import { eventually, until } from '../support/cli.ts'
+import { listening } from '../support/ports.ts'
 import { testsDatabase } from '../support/postgres.ts'
 import { certificate } from '../support/raw-receiver.ts'
 import { silentProxy } from '../support/silent-proxy.ts'
@@ -33,13 +34,6 @@ test('statements over half-open connections fail, and the next statement succeed
   await pool.end(1)
   proxy.close()
 })
-
-/** Listens on a free port of 127.0.0.1, and returns it. */
-async function listening(server: ReturnType<typeof createServer>): Promise<number> {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  return typeof address === 'object' && address !== null ? address.port : 0
-}
 
 /** Passes what comes over `client` to the database, and back. */
 function passOn(client: Socket): void {
@@ -157,10 +151,7 @@ test('a pool whose connections are all busy does not reconnect', async () => {
 
   const worked = await whileBusy(async () => {
     expect(await pingOften()).not.toContain(true)
-    await eventually(
-      async () => seenBusy,
-      (seen) => seen.length > 0,
-    )
+    await until(() => seenBusy.length > 0)
   })
   expect(worked.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled'])
   expect([seenBusy, lines]).toEqual([[true], []])

@@ -86,33 +86,31 @@ describe('a good answer', () => {
   })
 })
 
-describe('CORS', () => {
-  test('any page may ask, without credentials', async () => {
-    const ask = await asker()
-    const answer = await client(testApp(db.sql))('/v1/sync', {
-      method: 'OPTIONS',
-      headers: { origin: 'https://a.example', 'access-control-request-method': 'POST' },
-    })
-    expect([answer.status, await answer.text()]).toEqual([204, ''])
-    expect(answer.headers.get('access-control-allow-origin')).toBe('*')
-    expect(answer.headers.get('access-control-allow-credentials')).toBeNull()
-    const words = (name: string) => (answer.headers.get(name) ?? '').toLowerCase().split(', ')
-    expect(words('access-control-allow-methods')).toEqual(['get', 'head', 'post', 'put', 'patch', 'delete'])
-    expect(words('access-control-allow-headers')).toEqual(
-      expect.arrayContaining([
-        'authorization',
-        'content-type',
-        'if-none-match',
-        'idempotency-key',
-        'x-machine',
-      ]),
-    )
-    for (const path of ['/v1/cost', '/v1/nothing', '/v1/cost?date_from=x']) {
-      const { headers } = await ask(path, { headers: { origin: 'https://a.example' } })
-      expect(headers.get('access-control-allow-origin')).toBe('*')
-      expect(headers.get('access-control-expose-headers')).toContain('X-RateLimit-Remaining')
-    }
+test('CORS any page may ask, without credentials', async () => {
+  const ask = await asker()
+  const answer = await client(testApp(db.sql))('/v1/sync', {
+    method: 'OPTIONS',
+    headers: { origin: 'https://a.example', 'access-control-request-method': 'POST' },
   })
+  expect([answer.status, await answer.text()]).toEqual([204, ''])
+  expect(answer.headers.get('access-control-allow-origin')).toBe('*')
+  expect(answer.headers.get('access-control-allow-credentials')).toBeNull()
+  const words = (name: string) => (answer.headers.get(name) ?? '').toLowerCase().split(', ')
+  expect(words('access-control-allow-methods')).toEqual(['get', 'head', 'post', 'put', 'patch', 'delete'])
+  expect(words('access-control-allow-headers')).toEqual(
+    expect.arrayContaining([
+      'authorization',
+      'content-type',
+      'if-none-match',
+      'idempotency-key',
+      'x-machine',
+    ]),
+  )
+  for (const path of ['/v1/cost', '/v1/nothing', '/v1/cost?date_from=x']) {
+    const { headers } = await ask(path, { headers: { origin: 'https://a.example' } })
+    expect(headers.get('access-control-allow-origin')).toBe('*')
+    expect(headers.get('access-control-expose-headers')).toContain('X-RateLimit-Remaining')
+  }
 })
 
 test.each(['/docs/json', '/health', '/api/badge/none/quality', '/api/badge/none/cost.json'])(

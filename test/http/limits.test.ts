@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import { makeKey } from '../../src/accounts/keys/form.ts'
-import { createKey } from '../../src/accounts/keys/queries.ts'
 import { updateOrganization } from '../../src/features/organization/queries.ts'
 import { clientOf, createAddressLimiter } from '../../src/http/address-limit.ts'
 import { createLimiter, type Decision } from '../../src/http/rate-limit.ts'
 import { leaseRequests } from '../../src/http/rate-windows.ts'
-import { bodyOf, client, limitOf, newOrg, testApp } from '../support/api.ts'
+import { bodyOf, client, limitOf, newKey, newOrg, testApp } from '../support/api.ts'
 import { testsDatabase } from '../support/postgres.ts'
 
 const db = await testsDatabase()
@@ -25,8 +24,8 @@ describe('over HTTP', () => {
     const clock = frozen()
     const app = testApp(db.sql, { windowClock: clock.now })
     const { key, orgId } = await newOrg(db.sql, { plan: 'cloud_pro' })
-    const other = await createKey(db.sql, orgId, { name: 'other', scopes: ['read'] })
-    const asks = [client(app, key), client(app, other.key)]
+    const other = await newKey(db.sql, orgId, ['read'])
+    const asks = [client(app, key), client(app, other)]
     for (let n = 1; n <= 100; n++) {
       const answer = await asks[n % 2]?.('/v1/cost')
       if (answer === undefined) throw new Error('no client')

@@ -5,9 +5,10 @@ import { connect } from '../../src/database/client.ts'
 import { startEmbedded } from '../../src/database/embedded/embedded-server.ts'
 import { scratchFolder } from '../support/at-end.ts'
 import { PROGRAM, run } from '../support/cli.ts'
+import { freePort } from '../support/ports.ts'
 import { silent, testDatabase } from '../support/postgres.ts'
 import { startReceiver } from '../support/receiver.ts'
-import { freePort, type RunningProxy, startPgBouncer } from '../support/scaling/proxies.ts'
+import { type RunningProxy, startPgBouncer } from '../support/scaling/proxies.ts'
 import {
   addEndpointByApi,
   killInstances,

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import type { Sql } from '../../src/database/client.ts'
 import { MIGRATIONS } from '../../src/database/migrate.ts'
 import { scratchFolder } from '../support/at-end.ts'
-import { eventually, PROGRAM } from '../support/cli.ts'
+import { eventually, PROGRAM, until } from '../support/cli.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 import { startReceiver } from '../support/receiver.ts'
 import {
@@ -102,10 +102,7 @@ test('an instance of the older program writes nothing from the migration on, say
   const load = Array.from({ length: WRITERS }, async () => {
     while (isLoading) acknowledged.push(...(await syncSessions(old.url, org, 3)))
   })
-  await eventually(
-    async () => acknowledged.length,
-    (count) => count >= 30,
-  )
+  await until(() => acknowledged.length >= 30)
   const started = await startInstance(newer, env)
   const migratedMs = performance.now()
   const refused: object = await eventually(ready, ({ code }) => code !== 200)
@@ -136,9 +133,8 @@ test('an instance of the older program writes nothing from the migration on, say
     () => syncSessions(started.url, org, 5),
     ({ length }) => length === 5,
   )
-  await eventually(
-    async () => ids.filter((id) => receiver.received.some(({ body }) => body.includes(`"${id}"`))).length,
-    (count) => count === 5,
+  await until(
+    () => ids.filter((id) => receiver.received.some(({ body }) => body.includes(`"${id}"`))).length === 5,
   )
   expect(await started.end()).toBe(0)
 

@@ -7,6 +7,7 @@ import type { Sql } from '../../src/database/client.ts'
 import type { Pagination } from '../../src/http/query.ts'
 import { type App, type AppDeps, createApp } from '../../src/server/app.ts'
 import { createIntake } from '../../src/server/intake/intake.ts'
+import { writeRecords } from '../../src/server/sync/write.ts'
 import { createSecretBox } from '../../src/webhooks/signing/secret-box.ts'
 import { silent } from './postgres.ts'
 import { asOrganization, asOwner, callerOf, hasRowSecurity } from './rls.ts'
@@ -99,6 +100,19 @@ export async function newOrg(
 /** A further key of an organization, or of a member of it. */
 export const newKey = async (sql: Sql, orgId: string, scopes: readonly string[], member?: string) =>
   (await createKey(sql, orgId, { name: 'test', scopes: [...scopes], member })).key
+
+type Writing = { now?: () => Date; actor?: Parameters<typeof writeRecords>[3] }
+
+/** Writes records of an organization without a request. */
+export const writeTo = (
+  sql: Sql,
+  orgId: string,
+  records: readonly unknown[],
+  { now = () => new Date(), actor }: Writing = {},
+) =>
+  asOrganization(orgId, () =>
+    writeRecords({ sql, now, storeContent: false, pricer: noPrices }, orgId, records, actor),
+  )
 
 /** A function that sends requests to `app` with `key`, unless `init.headers` name another. */
 export function client(app: App, key?: string) {

@@ -145,3 +145,9 @@ export async function eventually<Value>(
     await Bun.sleep(20)
   }
 }
+
+/** Waits until the condition holds. */
+export const until = async (condition: () => boolean, limitMs?: number): Promise<void> =>
+  void (await eventually(async () => condition(), Boolean, limitMs).catch(() => {
+    throw new Error(`never came: ${condition}`)
+  }))

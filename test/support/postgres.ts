@@ -2,12 +2,13 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createLog } from '../../src/base/log.ts'
-import { type ConnectTarget, connect, type Sql } from '../../src/database/client.ts'
+import { type ConnectTarget, connect, type ISql, type Sql } from '../../src/database/client.ts'
 import { type CheckedTable, differences } from '../../src/database/derived-tables.ts'
 import { distribute } from '../../src/database/distribute.ts'
 import { startEmbedded } from '../../src/database/embedded/embedded-server.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import { atEnd } from './at-end.ts'
+import { eventually } from './cli.ts'
 import { hasRowSecurity, scopedPool, secureRows } from './rls.ts'
 import { citusUrls, closeTemplate, joinNodes, rollBackPrepared } from './scaling/citus.ts'
 
@@ -222,4 +223,38 @@ export async function findDifferences(
     for (const row of rows) found.add(table.describe(row))
   }
   return [...found]
+}
+
+/** Holds what a statement locks; resolves to what lets it go. */
+export async function hold(sql: Sql, lock: (tx: ISql) => PromiseLike<unknown>): Promise<() => Promise<void>> {
+  const end = Promise.withResolvers<void>()
+  const locked = Promise.withResolvers<void>()
+  const holder = sql.begin(async (tx) => {
+    await lock(tx)
+    locked.resolve()
+    await end.promise
+  })
+  await Promise.race([locked.promise, holder])
+  return async () => {
+    end.resolve()
+    await holder
+  }
+}
+
+/** Locks the organization as a writer does. */
+export const holdOrganization = (sql: Sql, orgId: string) =>
+  hold(sql, (tx) => tx`select 1 from org_locks l where l.org_id = ${orgId} for update`)
+
+/** Until a writer waits for an organization that is held. On Citus it waits on another node, of which only its query tells. */
+export async function untilWriterWaits(sql: Sql): Promise<void> {
+  await eventually(
+    () => sql`
+      select
+      from pg_stat_activity a
+      where a.datname = current_database()
+        and a.state = 'active'
+        and a.query like '%update org_locks%'
+        and a.pid <> pg_backend_pid()`,
+    (waiting) => waiting.length > 0,
+  )
 }

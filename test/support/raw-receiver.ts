@@ -2,6 +2,7 @@ import { createPrivateKey } from 'node:crypto'
 import { createServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls'
+import { listening } from './ports.ts'
 
 /** A webhook receiver that handles each connection as the test says, for example with raw bytes. */
 export interface Receiver {
@@ -78,10 +79,9 @@ async function start(
       if (sockets.size === 0) for (const waiter of waiters.splice(0)) waiter()
     })
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
+  const port = await listening(server)
   const receiver: Receiver = {
-    port: typeof address === 'object' && address !== null ? address.port : 0,
+    port,
     requests: [],
     connections: 0,
     untilEmpty: () => new Promise((resolve) => (sockets.size === 0 ? resolve() : waiters.push(resolve))),

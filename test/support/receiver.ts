@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { listening } from './ports.ts'
 
 /** A request as a receiver got it. */
 export interface Received {
@@ -55,10 +56,9 @@ export async function startReceiver(first: Answer = 200): Promise<Receiver> {
     socket.on('error', () => {})
     socket.on('close', () => sockets.delete(socket))
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
+  const port = await listening(server)
   return {
-    url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}/hook`,
+    url: `http://127.0.0.1:${port}/hook`,
     received,
     open: () => open,
     mostOpen: () => mostOpen,

@@ -60,3 +60,12 @@ export const given = (over: Partial<Risk> & Record<string, unknown> = {}) => ({
   ...{ impact_score: 70, regression_score: 55, security_score: 60, coupling_score: 75 },
   ...over,
 })
+
+/** Whole numbers below a limit, the same ones in each run. */
+export function numbersFrom(seed: number) {
+  let state = seed
+  return (limit: number): number => {
+    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648
+    return Math.floor(state / 65_536) % limit
+  }
+}

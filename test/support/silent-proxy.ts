@@ -1,4 +1,5 @@
 import { connect, createServer, type Socket } from 'node:net'
+import { atPort, listening, placeOf } from './ports.ts'
 
 /**
  * A proxy to PostgreSQL that can stop passing data without closing connections, as a firewall does that drops
@@ -31,12 +32,7 @@ function renumber(data: Buffer): boolean {
  * that it is no PostgreSQL.
  */
 export async function silentProxy(url: string, { asPooler = false } = {}): Promise<SilentProxy> {
-  const upstream = new URL(url)
-  const socketDir = upstream.searchParams.get('host')
-  const place =
-    socketDir === null
-      ? { host: upstream.hostname, port: Number(upstream.port || 5432) }
-      : { path: `${socketDir}/.s.PGSQL.5432` }
+  const place = placeOf(url)
   const sockets = new Set<Socket>()
   const forgotten = new WeakSet<Socket>()
   let isSilent = false
@@ -64,13 +60,9 @@ export async function silentProxy(url: string, { asPooler = false } = {}): Promi
     pass(client, database, true)
     pass(database, client, false)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  const proxied = new URL(url)
-  proxied.searchParams.delete('host')
-  proxied.host = `127.0.0.1:${typeof address === 'object' ? address?.port : ''}`
+  const port = await listening(server)
   return {
-    url: proxied.href,
+    url: atPort(url, port),
     held: () => held,
     fallSilent() {
       isSilent = true

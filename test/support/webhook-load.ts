@@ -1,4 +1,4 @@
-import { eventually, readUntil } from './cli.ts'
+import { readUntil, until } from './cli.ts'
 import type { Receiver } from './receiver.ts'
 
 // Programs under a continuous load of syncs that cause deliveries, for tests that kill, stop or starve them.
@@ -201,9 +201,5 @@ export const answersSoon: Parameters<Receiver['answer']>[0] = (_request, respons
  */
 export async function untilReceived(receiver: Receiver, more: number, limitMs = 90_000): Promise<void> {
   const goal = receiver.received.length + more
-  await eventually(
-    async () => receiver.received.length,
-    (count) => count >= goal,
-    limitMs,
-  )
+  await until(() => receiver.received.length >= goal, limitMs)
 }

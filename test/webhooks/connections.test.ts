@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { createServer, type TLSSocket } from 'node:tls'
 import { createEgress } from '../../src/webhooks/http/egress.ts'
 import { createSender } from '../../src/webhooks/http/sender.ts'
+import { listening } from '../support/ports.ts'
 import { type Answer, authority, certificate, receive, receiveTls } from '../support/raw-receiver.ts'
 
 // Some connections serve a second request, and a response may come in pieces.
@@ -123,9 +124,7 @@ test('the handshake names a host, but no address', async () => {
     socket.on('error', () => undefined)
     socket.once('data', () => socket.end(OK))
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  const port = typeof address === 'object' ? address?.port : 0
+  const port = await listening(server)
   using own = sender({ ca: await authority() })
   for (const host of ['receiver.example', '127.0.0.1'])
     expect(await own.to(`https://${host}:${port}/`)).toMatchObject({ ok: true })

@@ -119,28 +119,26 @@ const report = (fields: Record<string, unknown> = {}) => ({
   ...fields,
 })
 
-describe('the catalogue', () => {
-  test('has the nine events, and each example is as its schema says', () => {
-    expect(EVENT_NAMES).toEqual([
-      'session.completed',
-      'quality.score_changed',
-      'security.alert',
-      'cost.budget_exceeded',
-      'team.member_joined',
-      'compliance.report_ready',
-      'alert.fired',
-      'alert.resolved',
-      'digest.ready',
-    ])
-    for (const name of EVENT_NAMES) {
-      const { data, example } = EVENTS[name]
-      expect([name, ajv.validate(data, example)]).toEqual([name, true])
-      expect(Object.keys(example).sort()).toEqual([...(data.required ?? [])].sort())
-    }
-    expect(ajv.validate(TEST_EVENT.data, TEST_EVENT.example)).toBe(true)
-    expect(isEventName(TEST_EVENT.name)).toBe(false)
-    expect(isEventName('toString')).toBe(false)
-  })
+test('the catalogue has the nine events, and each example is as its schema says', () => {
+  expect(EVENT_NAMES).toEqual([
+    'session.completed',
+    'quality.score_changed',
+    'security.alert',
+    'cost.budget_exceeded',
+    'team.member_joined',
+    'compliance.report_ready',
+    'alert.fired',
+    'alert.resolved',
+    'digest.ready',
+  ])
+  for (const name of EVENT_NAMES) {
+    const { data, example } = EVENTS[name]
+    expect([name, ajv.validate(data, example)]).toEqual([name, true])
+    expect(Object.keys(example).sort()).toEqual([...(data.required ?? [])].sort())
+  }
+  expect(ajv.validate(TEST_EVENT.data, TEST_EVENT.example)).toBe(true)
+  expect(isEventName(TEST_EVENT.name)).toBe(false)
+  expect(isEventName('toString')).toBe(false)
 })
 
 describe('what makes an event', () => {
@@ -436,12 +434,13 @@ describe('deliveries', () => {
   test('more of them than one statement takes', async () => {
     const org = await listener()
     const last = await listen(org.orgId, { events: ['session.completed'] })
-    const many = Array.from({ length: 10_001 }, (_, n): NewEvent => {
-      return {
+    const many = Array.from(
+      { length: 10_001 },
+      (_, n): NewEvent => ({
         event: 'session.completed',
         data: { session_id: `sess_${n}`, project_name: 'web', quality_score: 1 },
-      }
-    })
+      }),
+    )
     await asOrganization(org.orgId, () => database.sql.begin((tx) => emit(tx, org.orgId, NOW, many)))
     const [row] = await database.sql`
       select count(*)::integer as all, count(*) filter (where d.endpoint_id = ${last})::integer as of_last

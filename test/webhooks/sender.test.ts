@@ -5,6 +5,7 @@ import { createEgress, refusalOf } from '../../src/webhooks/http/egress.ts'
 import type { SenderOptions } from '../../src/webhooks/http/exchange.ts'
 import type { Resolve } from '../../src/webhooks/http/resolve.ts'
 import { createSender } from '../../src/webhooks/http/sender.ts'
+import { listening } from '../support/ports.ts'
 import { type Answer, authority, receive, receiveTls } from '../support/raw-receiver.ts'
 
 const LOOPBACK = createEgress({ allowCidrs: ['127.0.0.0/8'], allowHttp: true, ownAddresses: [] })
@@ -539,12 +540,9 @@ describe('TLS', () => {
       socket.on('error', () => undefined)
       socket.once('data', () => how(socket, 1))
     })
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    const address = server.address()
+    const port = await listening(server)
     using own = sender()
-    const result = await own.to(
-      `https://receiver.example:${typeof address === 'object' ? address?.port : 0}/`,
-    )
+    const result = await own.to(`https://receiver.example:${port}/`)
     expect(result).toMatchObject({ ok: false, statusCode: null, error: 'tls: the handshake failed' })
     server.close()
   })

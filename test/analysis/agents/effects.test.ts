@@ -105,16 +105,14 @@ const SUMS: Record<string, readonly string[]> = {
   Zed: ['2026-03-05T10:01:00.000Z'],
 }
 
-describe('a call is priced at its own time', () => {
-  test.each(AGENTS)('%s', async (name, files) => {
-    const times: string[] = []
-    const pricer = { cost: ({ at }: { at: string }) => BigInt(times.push(at)), divided: () => undefined }
-    const made = await files()
-    const paths = [typeof made === 'string' ? made : await write(made)]
-    expect((await readAll(paths, { pricer })).records).toHaveLength(1)
-    const each = [1, 3, 5, 7].map((second) => `2026-03-05T10:00:0${second}.000Z`)
-    expect(times.sort()).toEqual([...(SUMS[name] ?? each)])
-  })
+test.each(AGENTS)('a call is priced at its own time: %s', async (name, files) => {
+  const times: string[] = []
+  const pricer = { cost: ({ at }: { at: string }) => BigInt(times.push(at)), divided: () => undefined }
+  const made = await files()
+  const paths = [typeof made === 'string' ? made : await write(made)]
+  expect((await readAll(paths, { pricer })).records).toHaveLength(1)
+  const each = [1, 3, 5, 7].map((second) => `2026-03-05T10:00:0${second}.000Z`)
+  expect(times.sort()).toEqual([...(SUMS[name] ?? each)])
 })
 
 describe('the same script has the same effects', () => {

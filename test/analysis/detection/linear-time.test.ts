@@ -43,9 +43,13 @@ async function subjects(): Promise<Subject[]> {
     }),
   )
   const rules = await loadPresetRules()
-  const preset = rules.map(async (rule): Promise<Subject> => {
-    return { name: rule.meta.id, run: (text) => reportsOf([rule], text), patterns: await patternsOf(rule) }
-  })
+  const preset = rules.map(
+    async (rule): Promise<Subject> => ({
+      name: rule.meta.id,
+      run: (text) => reportsOf([rule], text),
+      patterns: await patternsOf(rule),
+    }),
+  )
   const encoded = {
     name: 'base64',
     run: (text: string) => [...encodedIn(text, longWordsIn(text))],

@@ -5,7 +5,7 @@ import { erasePerson } from '../../../src/server/erasure/person.ts'
 import { createIntake } from '../../../src/server/intake/intake.ts'
 import { watchInbox } from '../../../src/server/intake/write-telemetry.ts'
 import { client, jsonPost, newOrg, noPrices, type Org, testApp } from '../../support/api.ts'
-import { silent, testsDatabase } from '../../support/postgres.ts'
+import { hold, silent, testsDatabase } from '../../support/postgres.ts'
 import { AT, CLAUDE, call, inboxEmpty, logs } from './fixtures.ts'
 
 const database = await testsDatabase()
@@ -102,13 +102,7 @@ test('requests that come during a drain are written by the next one', async () =
 test('what could not be written in time is refused until the drain is over', async () => {
   const own = await newOrg(database.sql)
   const app = testApp(database.sql, { intake: intakeOf(1, undefined, 200) })
-  const [held, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-  const holder = database.sql.begin(async (tx) => {
-    await tx`lock table sessions in exclusive mode`
-    held.resolve()
-    await end.promise
-  })
-  await held.promise
+  const letGo = await hold(database.sql, (tx) => tx`lock table sessions in exclusive mode`)
   const post = (nth: number) =>
     client(app, own.key)('/v1/logs', jsonPost(logs([call(`s${nth}`, nth)], CLAUDE)))
   expect((await post(0)).status).toBe(200)
@@ -117,8 +111,7 @@ test('what could not be written in time is refused until the drain is over', asy
   let refused = await post(nth)
   while (refused.status === 200 && nth < 1_000) refused = await post(++nth)
   expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '5'])
-  end.resolve()
-  await holder
+  await letGo()
   await inboxEmpty(database.sql)
   expect(Object.keys(await inputs(own))).toHaveLength(nth)
   expect((await post(nth)).status).toBe(200)

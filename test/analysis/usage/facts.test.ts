@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { loadPricer } from '../../../src/analysis/scoring/prices.ts'
 import { usageFacts } from '../../../src/analysis/usage/facts.ts'
 import type { FactSession, FactTurn } from '../../../src/analysis/usage/model.ts'
+import { numbersFrom } from '../../support/records.ts'
 
 // Divides a session by day, model and kind: figures by hand. Sonnet 4.5 costs 3, 15, 0.3, 3.75 and 6 dollars a million.
 
@@ -202,11 +203,7 @@ test('a long prompt, and the peak hours of a vendor, are prices of their own', (
 })
 
 test('the facts of any session add up to it', () => {
-  let state = 11
-  const below = (limit: number) => {
-    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648
-    return Math.floor(state / 65_536) % limit
-  }
+  const below = numbersFrom(11)
   const instant = () => new Date(Date.UTC(2026, 2, 1 + below(4), below(24), below(60))).toISOString()
   const models = [SONNET, HAIKU, 'secret', null]
   for (let round = 0; round < 2_000; round += 1) {

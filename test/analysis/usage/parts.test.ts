@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import { loadPricer } from '../../../src/analysis/scoring/prices.ts'
 import { usageFacts } from '../../../src/analysis/usage/facts.ts'
 import { FACETS, type FactSession, type FactTurn, type UsageFact } from '../../../src/analysis/usage/model.ts'
+import { numbersFrom } from '../../support/records.ts'
 
 // Facts divided by what agents write on calls.
 
@@ -98,11 +99,7 @@ test('a tier of the service, else a long prompt, is the tier; a region is none',
 })
 
 test('parts add up to their facts, by kind of tokens and of cost, whatever a session states', () => {
-  let state = 7
-  const random = (below: number) => {
-    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648
-    return state % below
-  }
+  const random = numbersFrom(7)
   const maybe = <Value>(...values: Value[]) => values[random(values.length + 1)] ?? null
   for (let nth = 0; nth < 300; nth += 1) {
     const turns = Array.from({ length: random(9) }, () =>

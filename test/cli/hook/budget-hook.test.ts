@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { keepLogin } from '../../../src/cli/client/login-file.ts'
 import { budgetsPath } from '../../../src/cli/client/state-files.ts'
 import { testsFolder } from '../../support/at-end.ts'
-import { eventually, PROGRAM, runJson, testsServer } from '../../support/cli.ts'
+import { eventually, PROGRAM, runJson, testsServer, until } from '../../support/cli.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 
 // The hook before a prompt of Claude Code: what it says of budgets, and that it is never in the way.
@@ -164,10 +164,7 @@ test('answers from its copy where the server takes its time, and asks it behind 
     reason: expect.stringContaining('of the organization'),
   })
   released.resolve()
-  await eventually(
-    async () => JSON.parse(readFileSync(path, 'utf8')).at as number,
-    (at) => at > old,
-  )
+  await until(() => (JSON.parse(readFileSync(path, 'utf8')).at as number) > old)
   expect(await prompt()).toBeUndefined()
   await slow.stop(true)
   await runJson(['logout'], env)

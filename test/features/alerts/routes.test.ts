@@ -214,74 +214,70 @@ test('a developer who sees only their own figures sees no others in an alert', a
   expect((await by('GET', `/v1/alerts/${mine}/deliveries`)).status).toBe(403)
 })
 
-describe('a digest', () => {
-  test('is made by its name, changed and deleted', async () => {
-    const { ask } = await admin()
-    const { status, body, headers } = await ask('POST', '/v1/digests', { name: 'Week' })
-    expect([status, headers.get('location')]).toEqual([201, `/v1/digests/${body.id}`])
-    expect(body).toEqual({
-      ...{ id: expect.stringMatching(/^digest_/), name: 'Week', weekday: 'monday', hour: 8, enabled: true },
-      ...{ destinations: [{ type: 'webhook' }], last_sent_at: null },
-    } as never)
-    const slack = [{ type: 'slack', url: SLACK }]
-    const changed = await ask('PATCH', `/v1/digests/${body.id}`, {
-      weekday: 'sunday',
-      hour: 23,
-      destinations: slack,
-    })
-    const shown = [{ type: 'slack', url: 'https://hooks.slack.com/…abcd' }]
-    expect(changed.body).toEqual({ ...body, weekday: 'sunday', hour: 23, destinations: shown } as never)
-    expect((await ask('GET', '/v1/digests')).body.data).toEqual([changed.body] as never)
-    for (const wrong of [{ hour: 24 }, { weekday: 'Monday' }, { name: '' }, { minute: 1 }, { hour: 1.5 }])
-      expect((await ask('PATCH', `/v1/digests/${body.id}`, wrong)).status).toBe(400)
-    expect((await ask('POST', '/v1/digests', { hour: 8 })).body.details).toMatchObject([{ field: 'name' }])
-    for (let count = 1; count < 20; count += 1) await ask('POST', '/v1/digests', { name: 'Week' })
-    expect((await ask('POST', '/v1/digests', { name: 'Week' })).status).toBe(400)
-    expect((await ask('DELETE', `/v1/digests/${body.id}`)).status).toBe(204)
-    expect((await ask('GET', `/v1/digests/${body.id}`)).status).toBe(404)
+test('a digest is made by its name, changed and deleted', async () => {
+  const { ask } = await admin()
+  const { status, body, headers } = await ask('POST', '/v1/digests', { name: 'Week' })
+  expect([status, headers.get('location')]).toEqual([201, `/v1/digests/${body.id}`])
+  expect(body).toEqual({
+    ...{ id: expect.stringMatching(/^digest_/), name: 'Week', weekday: 'monday', hour: 8, enabled: true },
+    ...{ destinations: [{ type: 'webhook' }], last_sent_at: null },
+  } as never)
+  const slack = [{ type: 'slack', url: SLACK }]
+  const changed = await ask('PATCH', `/v1/digests/${body.id}`, {
+    weekday: 'sunday',
+    hour: 23,
+    destinations: slack,
   })
+  const shown = [{ type: 'slack', url: 'https://hooks.slack.com/…abcd' }]
+  expect(changed.body).toEqual({ ...body, weekday: 'sunday', hour: 23, destinations: shown } as never)
+  expect((await ask('GET', '/v1/digests')).body.data).toEqual([changed.body] as never)
+  for (const wrong of [{ hour: 24 }, { weekday: 'Monday' }, { name: '' }, { minute: 1 }, { hour: 1.5 }])
+    expect((await ask('PATCH', `/v1/digests/${body.id}`, wrong)).status).toBe(400)
+  expect((await ask('POST', '/v1/digests', { hour: 8 })).body.details).toMatchObject([{ field: 'name' }])
+  for (let count = 1; count < 20; count += 1) await ask('POST', '/v1/digests', { name: 'Week' })
+  expect((await ask('POST', '/v1/digests', { name: 'Week' })).status).toBe(400)
+  expect((await ask('DELETE', `/v1/digests/${body.id}`)).status).toBe(204)
+  expect((await ask('GET', `/v1/digests/${body.id}`)).status).toBe(404)
 })
 
-describe('an address of Slack or Teams', () => {
-  test('is shown by its host and last four characters, wherever', async () => {
-    const { ask, orgId } = await admin([...ALL, 'audit:read'])
-    const destinations = [{ type: 'slack', url: SLACK }, { type: 'webhook' }]
-    const { body } = await add(ask, { destinations }, { 'idempotency-key': 'a' })
-    const shown = [{ type: 'slack', url: 'https://hooks.slack.com/…abcd' }, { type: 'webhook' }]
-    expect(body.destinations).toEqual(shown)
-    // sent back as it is shown, it stays
-    const teams = { type: 'teams', url: 'https://example.org/workflows/1?sig=wxyz' }
-    const sealed = async () =>
-      await database.sql`
+test('an address of Slack or Teams is shown by its host and last four characters, wherever', async () => {
+  const { ask, orgId } = await admin([...ALL, 'audit:read'])
+  const destinations = [{ type: 'slack', url: SLACK }, { type: 'webhook' }]
+  const { body } = await add(ask, { destinations }, { 'idempotency-key': 'a' })
+  const shown = [{ type: 'slack', url: 'https://hooks.slack.com/…abcd' }, { type: 'webhook' }]
+  expect(body.destinations).toEqual(shown)
+  // sent back as it is shown, it stays
+  const teams = { type: 'teams', url: 'https://example.org/workflows/1?sig=wxyz' }
+  const sealed = async () =>
+    await database.sql`
       select e.id, e.secret from webhook_endpoints e where e.org_id = ${orgId} order by e.created_at, e.id`
-    const [before] = await sealed()
-    const more = await ask('PATCH', `/v1/alerts/${body.id}`, { destinations: [teams, ...shown] })
-    expect(more.body.destinations).toEqual([{ type: 'teams', url: 'https://example.org/…wxyz' }, ...shown])
-    expect((await sealed())[0]).toEqual(before)
-    expect(await sealed()).toHaveLength(2)
-    // it is no endpoint of the API, and none of the twenty
-    expect((await ask('GET', '/v1/webhooks')).body.data).toEqual([])
-    expect((await ask('GET', `/v1/webhooks/${before?.id}`)).status).toBe(404)
-    const texts = [
-      (await ask('GET', '/v1/audit')).text,
-      (await ask('GET', `/v1/alerts/${body.id}`)).text,
-      (await ask('GET', `/v1/alerts/${body.id}/deliveries`)).text,
-      ...(await Promise.all(
-        ['audit_log', 'notification_rules', 'webhook_endpoints', 'webhook_idempotency_keys'].map(
-          async (table) =>
-            JSON.stringify(
-              await database.sql`select t::text from ${database.sql(table)} t where t.org_id = ${orgId}`,
-            ),
-        ),
-      )),
-    ]
-    for (const text of texts) expect(text).not.toMatch(/secret-path|sig=/)
-    expect(texts[0]).toContain('alert.updated')
-    // without it there is no endpoint any more
-    await ask('PATCH', `/v1/alerts/${body.id}`, { destinations: [{ type: 'webhook' }] })
-    expect(await sealed()).toEqual([] as never)
-    await database.sql.begin((tx) => endOrganization(tx, orgId))
-  })
+  const [before] = await sealed()
+  const more = await ask('PATCH', `/v1/alerts/${body.id}`, { destinations: [teams, ...shown] })
+  expect(more.body.destinations).toEqual([{ type: 'teams', url: 'https://example.org/…wxyz' }, ...shown])
+  expect((await sealed())[0]).toEqual(before)
+  expect(await sealed()).toHaveLength(2)
+  // it is no endpoint of the API, and none of the twenty
+  expect((await ask('GET', '/v1/webhooks')).body.data).toEqual([])
+  expect((await ask('GET', `/v1/webhooks/${before?.id}`)).status).toBe(404)
+  const texts = [
+    (await ask('GET', '/v1/audit')).text,
+    (await ask('GET', `/v1/alerts/${body.id}`)).text,
+    (await ask('GET', `/v1/alerts/${body.id}/deliveries`)).text,
+    ...(await Promise.all(
+      ['audit_log', 'notification_rules', 'webhook_endpoints', 'webhook_idempotency_keys'].map(
+        async (table) =>
+          JSON.stringify(
+            await database.sql`select t::text from ${database.sql(table)} t where t.org_id = ${orgId}`,
+          ),
+      ),
+    )),
+  ]
+  for (const text of texts) expect(text).not.toMatch(/secret-path|sig=/)
+  expect(texts[0]).toContain('alert.updated')
+  // without it there is no endpoint any more
+  await ask('PATCH', `/v1/alerts/${body.id}`, { destinations: [{ type: 'webhook' }] })
+  expect(await sealed()).toEqual([] as never)
+  await database.sql.begin((tx) => endOrganization(tx, orgId))
 })
 
 describe('a test of an alert', () => {

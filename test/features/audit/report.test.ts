@@ -6,38 +6,20 @@ import { microsOf, timestampOf } from '../../../src/base/dates.ts'
 import type { AuditEntry, AuditReport } from '../../../src/features/audit/model.ts'
 import { readCursor } from '../../../src/features/audit/routes.ts'
 import { assignUniqueTimes } from '../../../src/features/audit/write.ts'
-import { writeRecords } from '../../../src/server/sync/write.ts'
-import { client, newOrg, noPrices, type Org, testApp } from '../../support/api.ts'
+import { client, got, newOrg, type Org, testApp, writeTo } from '../../support/api.ts'
 import { findDifferences, testsDatabase } from '../../support/postgres.ts'
-import { asOrganization } from '../../support/rls.ts'
 
 const database = await testsDatabase()
 
 const app = testApp(database.sql)
 
-const sync = ({ orgId }: Org, records: unknown[]) =>
-  asOrganization(orgId, () =>
-    writeRecords(
-      {
-        sql: database.sql,
-        now: () => new Date(),
-        storeContent: false,
-        pricer: noPrices,
-      },
-      orgId,
-      records,
-      { userId: 'mem_test', ipAddress: '::1' },
-    ),
-  )
+const actor = { userId: 'mem_test', ipAddress: '::1' }
+const sync = ({ orgId }: Org, records: unknown[]) => writeTo(database.sql, orgId, records, { actor })
 
 const reporter =
   ({ key }: Org) =>
-  async (query = ''): Promise<AuditReport> => {
-    const answer = await client(app, key)(`/v1/audit/report${query}`)
-    const text = await answer.text()
-    if (answer.status !== 200) throw new Error(text)
-    return JSON.parse(text)
-  }
+  async (query = ''): Promise<AuditReport> =>
+    await got(client(app, key)(`/v1/audit/report${query}`))
 
 /** Follows `next_cursor` to the end; `between` runs after each page. */
 async function follow(

@@ -370,27 +370,25 @@ describe('looks', () => {
   })
 })
 
-describe('the limit', () => {
-  test('is 600 a minute by address, and beyond it the badge that was shown last', async () => {
-    const { slug } = await shown([{ day: '2026-11-14', quality: 85 }])
-    const own = client(testApp(db.sql, { now: () => NOW }))
-    const path = `/api/badge/${slug}/quality`
-    const first = await own(path)
-    const drawn = await first.text()
-    expect(limitOf(first)).toEqual({
-      limit: 600,
-      remaining: 599,
-      reset: Date.parse('2026-11-15T12:01:00Z') / 1000,
-    })
-    for (let count = 1; count < 600; count += 1) await own('/api/badge/nobody/cost.json')
-    await set(slug, { badgeLabelQuality: 'changed' })
-    const beyond = await own(path)
-    expect([beyond.status, await beyond.text(), limitOf(beyond).remaining]).toEqual([200, drawn, 0])
-    expect(beyond.headers.get('cache-control')).toStartWith('public')
-    const unseen = await own(`/api/badge/${slug}/security`)
-    expect([unseen.status, unseen.headers.get('cache-control')]).toEqual([200, 'no-store'])
-    expect(await unseen.text()).toContain('unknown')
+test('the limit is 600 a minute by address, and beyond it the badge that was shown last', async () => {
+  const { slug } = await shown([{ day: '2026-11-14', quality: 85 }])
+  const own = client(testApp(db.sql, { now: () => NOW }))
+  const path = `/api/badge/${slug}/quality`
+  const first = await own(path)
+  const drawn = await first.text()
+  expect(limitOf(first)).toEqual({
+    limit: 600,
+    remaining: 599,
+    reset: Date.parse('2026-11-15T12:01:00Z') / 1000,
   })
+  for (let count = 1; count < 600; count += 1) await own('/api/badge/nobody/cost.json')
+  await set(slug, { badgeLabelQuality: 'changed' })
+  const beyond = await own(path)
+  expect([beyond.status, await beyond.text(), limitOf(beyond).remaining]).toEqual([200, drawn, 0])
+  expect(beyond.headers.get('cache-control')).toStartWith('public')
+  const unseen = await own(`/api/badge/${slug}/security`)
+  expect([unseen.status, unseen.headers.get('cache-control')]).toEqual([200, 'no-store'])
+  expect(await unseen.text()).toContain('unknown')
 })
 
 test('a database that is away leaves the badge that was shown last', async () => {

@@ -30,31 +30,16 @@ async function organization(): Promise<string> {
 
 const database = await testsDatabase()
 
-interface File {
-  path: string
-  status: 'added' | 'modified' | 'deleted' | 'renamed'
-  previous_path?: string
-  additions: number
-  deletions: number
-}
-interface Commit {
-  type: 'commit'
-  project: string
-  sha: string
-  author_email: string
-  author_name: string
-  committed_at: string
-  files: File[]
-}
-
-const commit = (sha: string, author: string, second: number, files: Partial<File>[]): Commit => ({
+type File = { path: string; status: string; previous_path?: string; additions: number; deletions: number }
+type Commit = ReturnType<typeof commit>
+const commit = (sha: string, author: string, second: number, files: Partial<File>[]) => ({
   type: 'commit',
   project: 'shop',
   sha,
   author_email: `${author}@example.com`,
   author_name: author,
   committed_at: new Date(Date.UTC(2026, 0, 1) + second * 1000).toISOString(),
-  files: files.map((file) => ({ path: '?', status: 'modified', additions: 1, deletions: 0, ...file })),
+  files: files.map((file): File => ({ path: '?', status: 'modified', additions: 1, deletions: 0, ...file })),
 })
 
 /** Everything that is kept about files, as stored. */
@@ -193,7 +178,7 @@ const history = fc
         second,
         files.map(({ from, ...file }) => ({
           ...file,
-          status: file.status as File['status'],
+          status: file.status,
           ...(file.status === 'renamed' ? { previous_path: from } : {}),
         })),
       ),

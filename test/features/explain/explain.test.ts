@@ -3,7 +3,7 @@ import { loadPricer } from '../../../src/analysis/scoring/prices.ts'
 import type { Explanation } from '../../../src/features/explain/model.ts'
 import { client, jsonPost, newOrg, PLENTY, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
-import { sessionRecord } from '../../support/records.ts'
+import { numbersFrom, sessionRecord } from '../../support/records.ts'
 
 // GET /v1/cost/explain: one cause alone is found alone, and parts add up in generated worlds, for the total and each key.
 
@@ -150,11 +150,7 @@ test('a session without calls counts beside calls of its model', async () => {
 })
 
 test('generated worlds add up by every key', async () => {
-  let state = 5
-  const below = (limit: number): number => {
-    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648
-    return Math.floor(state / 65_536) % limit
-  }
+  const below = numbersFrom(5)
   const pick = <Item>(...items: Item[]): Item => items[below(items.length)] as Item
   const call = () => ({
     model: pick('claude-sonnet-5-5', 'claude-opus-5-5', 'gpt-5.2-codex', 'of-nobody'),

@@ -40,16 +40,14 @@ const THREE = [ADA, HOME, NOREPLY] as const
 type Account = Awaited<ReturnType<typeof account>>
 
 /** Reads every answer that counts people. */
-const answers = async ({ get }: Account): Promise<unknown[]> => {
-  return [
-    await get('/v1/team/expertise'),
-    await get('/v1/team'),
-    await get('/v1/cost/breakdown?by=member'),
-    await get('/v1/cost/breakdown?by=model&member=user_ada'),
-    await get(`/v1/sessions?member=${ADA}`),
-    (await get('/v1/sessions/sess_b')).user_id,
-  ]
-}
+const answers = async ({ get }: Account): Promise<unknown[]> => [
+  await get('/v1/team/expertise'),
+  await get('/v1/team'),
+  await get('/v1/cost/breakdown?by=member'),
+  await get('/v1/cost/breakdown?by=model&member=user_ada'),
+  await get(`/v1/sessions?member=${ADA}`),
+  (await get('/v1/sessions/sess_b')).user_id,
+]
 
 async function accountWith(records: object[], scopes?: string[]): Promise<Account> {
   const made = await account(database, scopes)

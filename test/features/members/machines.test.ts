@@ -1,5 +1,4 @@
 import { expect, test } from 'bun:test'
-import { createKey } from '../../../src/accounts/keys/queries.ts'
 import { checkMachines } from '../../../src/server/doctor/checks.ts'
 import { bodyOf, client, jsonInit, newKey, newOrg, type Org, testApp } from '../../support/api.ts'
 import { testDatabase, testsDatabase } from '../../support/postgres.ts'
@@ -107,12 +106,12 @@ test('a refused request notes no machine, and the scope is team:read', async () 
   const own = await newOrg(database.sql)
   expect((await send(own.key, 'mbp', [session('1'), { type: 'session' }])).status).toBe(400)
   expect((await machines(own)).data).toEqual([])
-  const other = await createKey(database.sql, own.orgId, { name: 'c', scopes: ['cost:read'] })
-  const refused = await client(app, other.key)('/v1/team/machines')
+  const other = await newKey(database.sql, own.orgId, ['cost:read'])
+  const refused = await client(app, other)('/v1/team/machines')
   expect(refused.status).toBe(403)
   expect((await bodyOf(refused)).error).toContain('team:read')
-  const narrow = await createKey(database.sql, own.orgId, { name: 't', scopes: ['team:read'] })
-  expect((await client(app, narrow.key)('/v1/team/machines')).status).toBe(200)
+  const narrow = await newKey(database.sql, own.orgId, ['team:read'])
+  expect((await client(app, narrow)('/v1/team/machines')).status).toBe(200)
 })
 
 test('of a user with a thousand machines the one that was silent for longest makes room', async () => {

@@ -1,10 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { DIRECTORIES } from '../../../src/features/sessions/rollup.ts'
-import { writeRecords } from '../../../src/server/sync/write.ts'
-import { newOrg, noPrices, repeatingClient, testApp } from '../../support/api.ts'
+import { newOrg, repeatingClient, testApp, writeTo } from '../../support/api.ts'
 import { findDifferences, testsDatabase } from '../../support/postgres.ts'
 import { commitRecord, memberRecord, sessionRecord } from '../../support/records.ts'
-import { asOrganization } from '../../support/rls.ts'
 
 const NOW = new Date('2026-11-21T12:34:56.789Z')
 const HOUR = 3_600_000
@@ -19,19 +17,7 @@ async function team({ scopes = ['read', 'write'] }: { scopes?: string[] } = {}) 
     ...made,
     ask,
     get: async (path: string) => (await (await ask(path)).json()) as never,
-    sync: (records: object[]) =>
-      asOrganization(made.orgId, () =>
-        writeRecords(
-          {
-            sql: database.sql,
-            now: () => NOW,
-            storeContent: false,
-            pricer: noPrices,
-          },
-          made.orgId,
-          records,
-        ),
-      ),
+    sync: (records: object[]) => writeTo(database.sql, made.orgId, records, { now: () => NOW }),
   }
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { client, got, jsonPost, newOrg, PLENTY, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
-import { commitRecord, memberRecord } from '../../support/records.ts'
+import { commitRecord, memberRecord, numbersFrom } from '../../support/records.ts'
 
 // GET /v1/outcomes against sums by hand over the records, for each key and many filters.
 
@@ -10,11 +10,7 @@ const GROUPS = ['month', 'week', 'project', 'repo', 'member', 'team', 'agent'] a
 type Group = (typeof GROUPS)[number]
 
 const database = await testsDatabase()
-let state = 3
-const below = (limit: number): number => {
-  state = (state * 1_103_515_245 + 12_345) % 2_147_483_648
-  return Math.floor(state / 65_536) % limit
-}
+const below = numbersFrom(3)
 const pick = <Item>(items: readonly Item[]): Item => items[below(items.length)] as Item
 const at = () => new Date(Date.parse('2026-05-20T00:00:00Z') + below(60 * 24) * 3_600_000).toISOString()
 

@@ -1,10 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { RISK_TABLES } from '../../../src/features/risk/rollup.ts'
-import { writeRecords } from '../../../src/server/sync/write.ts'
-import { client, newOrg, noPrices, type Org, testApp } from '../../support/api.ts'
+import { client, newOrg, type Org, testApp, writeTo } from '../../support/api.ts'
 import { findDifferences, testsDatabase } from '../../support/postgres.ts'
 import { commitRecord, pullRecord, type Risk, sessionRecord } from '../../support/records.ts'
-import { asOrganization } from '../../support/rls.ts'
 import { type Ask, firstOf, list, sync } from './requests.ts'
 
 // pr_risk records whose parts are computed: from the files of the change and what was before it.
@@ -101,15 +99,7 @@ describe('computed parts', () => {
       ...pulls.slice(n * 5, n * 5 + 30),
       commit(`w${n}`, '2026-09-01T00:00:00Z', 'ada', ['src/1.ts']),
     ])
-    const deps = {
-      sql: database.sql,
-      now: () => new Date(),
-      storeContent: false,
-      pricer: noPrices,
-    }
-    const written = await asOrganization(own.orgId, () =>
-      Promise.all(writers.map((records) => writeRecords(deps, own.orgId, records))),
-    )
+    const written = await Promise.all(writers.map((records) => writeTo(database.sql, own.orgId, records)))
     expect(written.reduce((sum, { created }) => sum + created, 0)).toBe(55 + 6)
     expect(await findDifferences(database.sql, own.orgId, RISK_TABLES)).toEqual([])
   })

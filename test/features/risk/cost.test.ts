@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { newOrg, repeatingClient, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 import { given } from '../../support/records.ts'
@@ -41,37 +41,35 @@ async function partsOf(ask: Ask, number: number): Promise<Record<string, number>
   return Object.fromEntries(data.map(({ id, part }) => [id.slice('sess_'.length), part]))
 }
 
-describe('the list with include=cost', () => {
-  test('has of each pull request what its own page has', async () => {
-    const ask = await newClient()
-    await sync(ask, [
-      ...[1, 2, 3, 4, 5].map((day) => pull(day, `2026-06-0${day}T00:00:00Z`, { branch: `b${day}` })),
-      session('two', '2026-06-01T12:00:00Z', 1.000001, linkedTo(1, 2)),
-      session('three', '2026-06-02T12:00:00Z', 1, linkedTo(1, 2, 3)),
-      session('branch', '2026-06-04T12:00:00Z', 0.5, { branch: 'b4' }),
-    ])
-    const pages = await Promise.all(
-      [1, 2, 3].map(async (page) => bodyOf(await ask(`/v1/risk?include=cost&per_page=2&page=${page}`))),
-    )
-    const items: { pr_number: number; cost: number; sessions: number; state: string }[] = pages.flatMap(
-      ({ data }) => data,
-    )
-    expect(items.map(({ pr_number, cost, sessions }) => [pr_number, cost, sessions])).toEqual([
-      [5, 0, 0],
-      [4, 0.5, 1],
-      [3, 0.333334, 1],
-      [2, 0.833334, 2],
-      [1, 0.833333, 2],
-    ])
-    expect(items.map(({ state }) => state)).toEqual(['open', 'open', 'open', 'open', 'open'])
-    for (const { pr_number, cost } of items) expect((await sessionsOf(ask, pr_number)).cost).toBe(cost)
-    const [plain] = (await bodyOf(await ask('/v1/risk?per_page=1'))).data
-    expect(plain).not.toHaveProperty('cost')
-    expect(plain).not.toHaveProperty('sessions')
-    expect(plain).not.toHaveProperty('state')
-    for (const value of ['sessions', 'cost,state'])
-      expect((await ask(`/v1/risk?include=${value}`)).status).toBe(400)
-  })
+test('the list with include=cost has of each pull request what its own page has', async () => {
+  const ask = await newClient()
+  await sync(ask, [
+    ...[1, 2, 3, 4, 5].map((day) => pull(day, `2026-06-0${day}T00:00:00Z`, { branch: `b${day}` })),
+    session('two', '2026-06-01T12:00:00Z', 1.000001, linkedTo(1, 2)),
+    session('three', '2026-06-02T12:00:00Z', 1, linkedTo(1, 2, 3)),
+    session('branch', '2026-06-04T12:00:00Z', 0.5, { branch: 'b4' }),
+  ])
+  const pages = await Promise.all(
+    [1, 2, 3].map(async (page) => bodyOf(await ask(`/v1/risk?include=cost&per_page=2&page=${page}`))),
+  )
+  const items: { pr_number: number; cost: number; sessions: number; state: string }[] = pages.flatMap(
+    ({ data }) => data,
+  )
+  expect(items.map(({ pr_number, cost, sessions }) => [pr_number, cost, sessions])).toEqual([
+    [5, 0, 0],
+    [4, 0.5, 1],
+    [3, 0.333334, 1],
+    [2, 0.833334, 2],
+    [1, 0.833333, 2],
+  ])
+  expect(items.map(({ state }) => state)).toEqual(['open', 'open', 'open', 'open', 'open'])
+  for (const { pr_number, cost } of items) expect((await sessionsOf(ask, pr_number)).cost).toBe(cost)
+  const [plain] = (await bodyOf(await ask('/v1/risk?per_page=1'))).data
+  expect(plain).not.toHaveProperty('cost')
+  expect(plain).not.toHaveProperty('sessions')
+  expect(plain).not.toHaveProperty('state')
+  for (const value of ['sessions', 'cost,state'])
+    expect((await ask(`/v1/risk?include=${value}`)).status).toBe(400)
 })
 
 test('a branch counts until the pull request was closed, and while it is open', async () => {

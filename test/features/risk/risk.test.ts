@@ -5,7 +5,7 @@ import { RISK_TABLES } from '../../../src/features/risk/rollup.ts'
 import { seed } from '../../../src/server/seed/seed.ts'
 import { newOrg, type Org, repeatingClient, testApp } from '../../support/api.ts'
 import { findDifferences, testsDatabase } from '../../support/postgres.ts'
-import { given, type Risk } from '../../support/records.ts'
+import { given, numbersFrom, type Risk } from '../../support/records.ts'
 import { type Ask, bodyOf, firstOf, list, post, sync } from './requests.ts'
 
 // GET /v1/risk and the pr_risk records of sync that have the parts, against what a naive computation says.
@@ -27,11 +27,7 @@ describe('the list', () => {
 
   /** 300 scores over 9 days, with many ties in time. */
   function makeRisks(): Risk[] {
-    let state = 7
-    const random = (below: number) => {
-      state = (state * 1_103_515_245 + 12_345) % 2_147_483_648
-      return Math.floor((state / 2_147_483_648) * below)
-    }
+    const random = numbersFrom(7)
     return Array.from({ length: 300 }, (_, index) =>
       given({
         repo: `acme/r${random(3)}`,

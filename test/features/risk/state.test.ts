@@ -38,13 +38,8 @@ async function stateOf(ask: Ask, id = 'risk_1'): Promise<object> {
 }
 
 async function exported(orgId: string): Promise<{ type: string }[]> {
-  let lines = ''
-  for await (const some of exportLines(database.sql, orgId)) lines += some
-  const records: { type: string }[] = lines
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line))
-  return records.filter(({ type }) => type !== 'audit')
+  const lines = (await Array.fromAsync(exportLines(database.sql, orgId))).join('').trim().split('\n')
+  return lines.map((line) => JSON.parse(line)).filter(({ type }) => type !== 'audit')
 }
 
 const pull = (more: object = {}) => given({ id: 'risk_1', ...more })

@@ -4,7 +4,7 @@ import { FINDING_TABLES } from '../../../src/features/security/check.ts'
 import { SESSION_ROLLUPS } from '../../../src/features/sessions/rollup.ts'
 import { client, got, jsonPost, newOrg, repeatingClient, testApp } from '../../support/api.ts'
 import { findDifferences, testsDatabase } from '../../support/postgres.ts'
-import { sessionRecord } from '../../support/records.ts'
+import { numbersFrom, sessionRecord } from '../../support/records.ts'
 
 // Both routes against what a naive computation over the same sessions says, after random writes and rewrites.
 
@@ -12,40 +12,18 @@ const SEVERITIES = ['critical', 'high', 'medium', 'low'] as const
 type Severity = (typeof SEVERITIES)[number]
 const POINTS = { critical: 25, high: 15, medium: 8, low: 3 }
 
-interface Made {
-  type: 'session'
-  id: string
-  project_name: string | null
-  created_at: string
-  quality_score: number
-  security_metadata: {
-    findings: {
-      rule_id: string
-      category: string
-      severity: Severity
-      title: string
-      file: string | null
-      fingerprint: string
-    }[]
-  }
-}
-
 const database = await testsDatabase()
-const stored = new Map<string, Made>()
+const stored = new Map<string, ReturnType<typeof makeSession>>()
 
 const get = (path: string) => got(ask(path))
 const post = (records: unknown[], as = ask) => as('/v1/sync', jsonPost({ records }))
 
-let state = 11
-const random = (below: number) => {
-  state = (state * 1_103_515_245 + 12_345) % 2_147_483_648
-  return Math.floor(state / 65_536) % below
-}
+const random = numbersFrom(11)
 const DAY_MS = 86_400_000
 const LAST_DAY = Date.parse('2026-11-20T00:00:00.000Z')
 
 /** A session over 100 days, two projects and few files and fingerprints, so that much coincides. */
-function makeSession(): Made {
+function makeSession() {
   const at = LAST_DAY - random(100) * DAY_MS + random(DAY_MS / 1000) * 1000
   return sessionRecord(`sess_${random(90)}`, {
     project_name: ['p0', 'p1', null][random(3)] ?? null,
@@ -71,7 +49,10 @@ interface Filter {
   min_score?: number
 }
 
-const matches = (session: Made, { project, date_from, date_to }: Filter): boolean => {
+const matches = (
+  session: ReturnType<typeof makeSession>,
+  { project, date_from, date_to }: Filter,
+): boolean => {
   const day = session.created_at.slice(0, 10)
   return (
     (project === undefined || (session.project_name ?? '') === project) &&
@@ -80,29 +61,19 @@ const matches = (session: Made, { project, date_from, date_to }: Filter): boolea
   )
 }
 
+const newFile = (file: string, project: string | null) => ({
+  ...{ file, project, gravest: new Map<string, Severity>(), sessions: new Set<string>() },
+  times: [] as string[],
+})
+
 function naiveHeatmap(filter: Filter) {
-  const files = new Map<
-    string,
-    {
-      file: string
-      project: string | null
-      gravest: Map<string, Severity>
-      sessions: Set<string>
-      times: string[]
-    }
-  >()
+  const files = new Map<string, ReturnType<typeof newFile>>()
   for (const session of stored.values()) {
     if (!matches(session, filter)) continue
     for (const { file, fingerprint, severity } of session.security_metadata.findings) {
       if (file === null) continue
       const key = `${session.project_name} ${file}`
-      const entry = files.get(key) ?? {
-        file,
-        project: session.project_name,
-        gravest: new Map<string, Severity>(),
-        sessions: new Set<string>(),
-        times: [] as string[],
-      }
+      const entry = files.get(key) ?? newFile(file, session.project_name)
       const known = entry.gravest.get(fingerprint)
       if (known === undefined || POINTS[severity] > POINTS[known]) entry.gravest.set(fingerprint, severity)
       entry.sessions.add(session.id)
@@ -121,13 +92,7 @@ function naiveHeatmap(filter: Filter) {
           100,
           all.reduce((sum, severity) => sum + POINTS[severity], 0),
         ),
-        findings: {
-          critical: count('critical'),
-          high: count('high'),
-          medium: count('medium'),
-          low: count('low'),
-          total: all.length,
-        },
+        findings: { ...Object.fromEntries(SEVERITIES.map((one) => [one, count(one)])), total: all.length },
         sessions: sessions.size,
         first_seen_at: times.toSorted()[0] ?? '',
         last_seen_at: times.toSorted().at(-1) ?? '',
@@ -170,17 +135,15 @@ const app = testApp(database.sql, { pricer: () => loadPricer() })
 const mine = await newOrg(database.sql)
 const ask = repeatingClient(app, mine.key)
 
-describe('without sessions', () => {
-  test('the overview is zeros, the heatmap empty', async () => {
-    expect(await get('/v1/security')).toEqual({
-      summary: { avg_score: 0, min_score: 0, max_score: 0, total_sessions: 0 },
-      recent_sessions: [],
-    })
-    expect(await get('/v1/security/heatmap')).toEqual({
-      data: [],
-      summary: { files: 0, average_risk: 0, files_above_threshold: 0, threshold: 50 },
-      pagination: { page: 1, per_page: 50, total: 0 },
-    })
+test('without sessions the overview is zeros, the heatmap empty', async () => {
+  expect(await get('/v1/security')).toEqual({
+    summary: { avg_score: 0, min_score: 0, max_score: 0, total_sessions: 0 },
+    recent_sessions: [],
+  })
+  expect(await get('/v1/security/heatmap')).toEqual({
+    data: [],
+    summary: { files: 0, average_risk: 0, files_above_threshold: 0, threshold: 50 },
+    pagination: { page: 1, per_page: 50, total: 0 },
   })
 })
 
@@ -265,18 +228,16 @@ describe('after random writes and rewrites', () => {
   })
 })
 
-describe('findings without a fingerprint', () => {
-  test('of two severities are two, also where they tell nothing else', async () => {
-    const findings = SEVERITIES.map((severity) => ({ severity, file: 'bare.ts' }))
-    const session = sessionRecord('sess_bare', { project_name: 'bare', created_at: '2026-11-01T00:00:00Z' })
-    const record = { ...session, security_metadata: { findings: [...findings, ...findings] } }
-    expect((await post([record])).status).toBe(200)
-    expect((await get('/v1/sessions/sess_bare')).security_metadata.score).toBe(100 - 25 - 15 - 8 - 3)
-    const counts = { critical: 1, high: 1, medium: 1, low: 1, total: 4 }
-    expect((await get('/v1/security/heatmap?project=bare')).data).toMatchObject([
-      { risk_score: 51, findings: counts },
-    ])
-  })
+test('findings without a fingerprint of two severities are two, also where they tell nothing else', async () => {
+  const findings = SEVERITIES.map((severity) => ({ severity, file: 'bare.ts' }))
+  const session = sessionRecord('sess_bare', { project_name: 'bare', created_at: '2026-11-01T00:00:00Z' })
+  const record = { ...session, security_metadata: { findings: [...findings, ...findings] } }
+  expect((await post([record])).status).toBe(200)
+  expect((await get('/v1/sessions/sess_bare')).security_metadata.score).toBe(100 - 25 - 15 - 8 - 3)
+  const counts = { critical: 1, high: 1, medium: 1, low: 1, total: 4 }
+  expect((await get('/v1/security/heatmap?project=bare')).data).toMatchObject([
+    { risk_score: 51, findings: counts },
+  ])
 })
 
 describe('writers at once', () => {

@@ -2,22 +2,12 @@ import { describe, expect, test } from 'bun:test'
 import { loadPricer } from '../../../src/analysis/scoring/prices.ts'
 import { client, got, jsonPost, newOrg, repeatingClient, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
-import { memberRecord, sessionRecord } from '../../support/records.ts'
+import { memberRecord, numbersFrom, sessionRecord } from '../../support/records.ts'
 
 // The read routes against what a naive computation over the same sessions says.
 
 const NOW = new Date('2026-11-15T12:00:00.000Z')
 const DAY_MS = 86_400_000
-
-interface Made {
-  type: 'session'
-  id: string
-  project_name: string | null
-  created_at: string
-  estimated_cost: number
-  quality_score: number
-  turns: number
-}
 
 const database = await testsDatabase()
 
@@ -26,12 +16,8 @@ const get = (path: string) => got(ask(path))
 const post = (records: unknown[], as = ask) => as('/v1/sync', jsonPost({ records }))
 
 /** 400 sessions over 95 days to 14 November 2026, with many ties in time, cost and turns. */
-function makeSessions(): Made[] {
-  let state = 42
-  const random = (below: number) => {
-    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648
-    return state % below
-  }
+function makeSessions() {
+  const random = numbersFrom(42)
   return Array.from({ length: 400 }, (_, index) =>
     sessionRecord(`sess_${String(index).padStart(3, '0')}`, {
       project_name: ['p0', 'p1', 'p2', null, null][random(5)] ?? null,
@@ -49,6 +35,7 @@ const ask = repeatingClient(app, mine.key)
 const made = makeSessions()
 expect((await post(made)).status).toBe(200)
 
+type Made = (typeof made)[number]
 const day = (session: Made) => session.created_at.slice(0, 10)
 const matching = (query: { project?: string; date_from?: string; date_to?: string }) =>
   made.filter(
@@ -393,83 +380,81 @@ describe('a session of another age', () => {
   })
 })
 
-describe('GET /v1/sessions/:session_id', () => {
-  test('has every field, with what was left out filled in', async () => {
-    const member = memberRecord('ada')
-    const record = sessionRecord('sess_detail', {
-      project_name: 'web',
-      created_at: '2019-03-01T10:00:00.123456+01:00',
-      user_email: 'Ada@example.com',
-      source: 'claude-code',
-      started_at: '2019-03-01T09:00:00Z',
-      ended_at: '2019-03-01T09:30:30Z',
-      turn_records: [
-        { role: 'user' },
-        {
-          model: 'claude-opus-4-5',
-          tokens: { input: 10, output: 20 },
-          cost: 0.1234567,
-          tool_calls: [
-            { name: 'Edit', ok: true },
-            { name: 'Bash', ok: false },
-          ],
-          content: 'not stored',
-        },
-      ],
-      observations: [{ type: 'decision', title: 'Use a queue' }],
-      security_metadata: {
-        findings: [{ rule_id: 'aws', category: 'secret', severity: 'critical', title: 'AWS key' }],
+test('GET /v1/sessions/:session_id has every field, with what was left out filled in', async () => {
+  const member = memberRecord('ada')
+  const record = sessionRecord('sess_detail', {
+    project_name: 'web',
+    created_at: '2019-03-01T10:00:00.123456+01:00',
+    user_email: 'Ada@example.com',
+    source: 'claude-code',
+    started_at: '2019-03-01T09:00:00Z',
+    ended_at: '2019-03-01T09:30:30Z',
+    turn_records: [
+      { role: 'user' },
+      {
+        model: 'claude-opus-4-5',
+        tokens: { input: 10, output: 20 },
+        cost: 0.1234567,
+        tool_calls: [
+          { name: 'Edit', ok: true },
+          { name: 'Bash', ok: false },
+        ],
+        content: 'not stored',
       },
-    })
-    expect((await post([record])).status).toBe(200)
-    expect((await get('/v1/sessions/sess_detail')).user_id).toBeNull()
-    await post([member])
-    const detail = await get('/v1/sessions/sess_detail')
-    expect(detail).toMatchObject({
-      id: 'sess_detail',
-      project_name: 'web',
-      turns: 2,
-      created_at: '2019-03-01T09:00:00.123Z',
-      user_id: 'user_ada',
-      source: 'claude-code',
-      branch: null,
-      model: 'claude-opus-4-5',
-      models: ['claude-opus-4-5'],
-      duration_seconds: 1830,
-      tokens: { input: 10, output: 20, cache_read: 0, cache_creation: 0 },
-      cost_source: 'estimated',
-      tools_used: [
-        { name: 'Bash', calls: 1, errors: 1 },
-        { name: 'Edit', calls: 1, errors: 0 },
-      ],
-      files_touched: [],
-      summary: null,
-      analysis: { summary: null, issues: [], classification: null },
-    })
-    expect(detail.estimated_cost).toBe(0.123457)
-    expect(detail.turn_records[1]).toEqual({
-      turn_number: 2,
-      role: 'assistant',
-      model: 'claude-opus-4-5',
-      started_at: null,
-      tokens: { input: 10, output: 20, cache_read: 0, cache_creation: 0 },
-      cost: 0.123457,
-      tool_calls: [
-        { name: 'Edit', ok: true },
-        { name: 'Bash', ok: false },
-      ],
-    })
-    expect(detail.observations[0]).toMatchObject({ importance: 5, created_at: '2019-03-01T09:00:00.123Z' })
-    expect(detail.observations[0].id).toMatch(/^obs_/)
-    expect(detail.security_metadata).toMatchObject({ score: 75, findings: [{ status: 'open', file: null }] })
-    expect(detail.quality_metadata).toMatchObject({
-      base: 75,
-      previous_score: null,
-      scored_at: NOW.toISOString(),
-    })
-    expect(JSON.stringify(detail)).not.toContain('not stored')
-    expect(JSON.parse(await (await post([record])).text())).toMatchObject({ unchanged: 1 })
+    ],
+    observations: [{ type: 'decision', title: 'Use a queue' }],
+    security_metadata: {
+      findings: [{ rule_id: 'aws', category: 'secret', severity: 'critical', title: 'AWS key' }],
+    },
   })
+  expect((await post([record])).status).toBe(200)
+  expect((await get('/v1/sessions/sess_detail')).user_id).toBeNull()
+  await post([member])
+  const detail = await get('/v1/sessions/sess_detail')
+  expect(detail).toMatchObject({
+    id: 'sess_detail',
+    project_name: 'web',
+    turns: 2,
+    created_at: '2019-03-01T09:00:00.123Z',
+    user_id: 'user_ada',
+    source: 'claude-code',
+    branch: null,
+    model: 'claude-opus-4-5',
+    models: ['claude-opus-4-5'],
+    duration_seconds: 1830,
+    tokens: { input: 10, output: 20, cache_read: 0, cache_creation: 0 },
+    cost_source: 'estimated',
+    tools_used: [
+      { name: 'Bash', calls: 1, errors: 1 },
+      { name: 'Edit', calls: 1, errors: 0 },
+    ],
+    files_touched: [],
+    summary: null,
+    analysis: { summary: null, issues: [], classification: null },
+  })
+  expect(detail.estimated_cost).toBe(0.123457)
+  expect(detail.turn_records[1]).toEqual({
+    turn_number: 2,
+    role: 'assistant',
+    model: 'claude-opus-4-5',
+    started_at: null,
+    tokens: { input: 10, output: 20, cache_read: 0, cache_creation: 0 },
+    cost: 0.123457,
+    tool_calls: [
+      { name: 'Edit', ok: true },
+      { name: 'Bash', ok: false },
+    ],
+  })
+  expect(detail.observations[0]).toMatchObject({ importance: 5, created_at: '2019-03-01T09:00:00.123Z' })
+  expect(detail.observations[0].id).toMatch(/^obs_/)
+  expect(detail.security_metadata).toMatchObject({ score: 75, findings: [{ status: 'open', file: null }] })
+  expect(detail.quality_metadata).toMatchObject({
+    base: 75,
+    previous_score: null,
+    scored_at: NOW.toISOString(),
+  })
+  expect(JSON.stringify(detail)).not.toContain('not stored')
+  expect(JSON.parse(await (await post([record])).text())).toMatchObject({ unchanged: 1 })
 })
 
 test('include=details adds member, agent, model, branch, end and open findings, in every order and as CSV', async () => {

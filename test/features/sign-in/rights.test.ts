@@ -184,8 +184,8 @@ describe('a record', () => {
   })
 
   test('gives a role to who can sign in where its sender has what it adds, with the scope admin', async () => {
-    const plain = await createKey(db.sql, orgId, { name: 'w', scopes: ['write'] })
-    const writer = { name: 'write', held: partsOf(['write']), isOwner: false, ask: asker(app, plain.key) }
+    const plain = await newKey(db.sql, orgId, ['write'])
+    const writer = { name: 'write', held: partsOf(['write']), isOwner: false, ask: asker(app, plain) }
     for (const caller of [writer, ...callers.filter(({ held }) => held.has('members:write'))]) {
       for (const [from, to] of pairs.filter((roles) => !roles.includes('owner'))) {
         const member = await newMember(from)
@@ -199,8 +199,8 @@ describe('a record', () => {
   })
 
   test('makes an admin, of who is new or known, where its sender has the scope admin and what it adds', async () => {
-    const plain = await createKey(db.sql, orgId, { name: 'w', scopes: ['write'] })
-    const writer = { name: 'write', held: partsOf(['write']), isOwner: false, ask: asker(app, plain.key) }
+    const plain = await newKey(db.sql, orgId, ['write'])
+    const writer = { name: 'write', held: partsOf(['write']), isOwner: false, ask: asker(app, plain) }
     for (const caller of [writer, ...callers.filter(({ held }) => held.has('members:write'))]) {
       for (const from of [undefined, 'developer', 'auditor', 'admin'] as const) {
         made += 1

@@ -6,8 +6,7 @@ import { findMember } from '../../../src/features/members/member-queries.ts'
 import type { App } from '../../../src/server/app.ts'
 import { newOrg, PLENTY, testApp } from '../../support/api.ts'
 import { eventually } from '../../support/cli.ts'
-import { holdOrganization } from '../../support/held-organization.ts'
-import { testsDatabase } from '../../support/postgres.ts'
+import { holdOrganization, testsDatabase } from '../../support/postgres.ts'
 import { addPerson, browser, cookieOf, invite, PASSWORD, post, signedIn } from './people.ts'
 
 // Signing in by password and out, sessions of the browser, and what an attacker would try.

@@ -5,7 +5,7 @@ import { USAGE_TABLES } from '../../../src/features/usage/check.ts'
 import { client, got, jsonPost, newOrg, testApp } from '../../support/api.ts'
 import { findDifferences, testsDatabase } from '../../support/postgres.ts'
 import { memberRecord, sessionRecord } from '../../support/records.ts'
-import { KEYS, makeRecords, type Session, sumsByHand, TEAMS } from './by-hand.ts'
+import { type Item, KEYS, makeRecords, type Session, sumsByHand, TEAMS } from './by-hand.ts'
 
 // Breakdowns against sums by hand over the list and the details of the sessions.
 
@@ -83,14 +83,6 @@ async function detailOf(id: string): Promise<Session> {
 }
 
 const micros = (dollars: number) => Math.round(dollars * 1e6)
-
-interface Item {
-  key: string | null
-  and_key?: string | null
-  share: number
-  cost: number
-  cost_by_kind: Record<string, number>
-}
 
 /** The item without what is not summed by hand; its kinds of cost add up to it. */
 function withoutKinds({ cost_by_kind, ...item }: Item) {

@@ -26,6 +26,18 @@ interface Tokens {
 }
 
 /** The fields of a session's detail that breakdowns are of. */
+/** An item of a breakdown. */
+export interface Item {
+  key: string | null
+  and_key?: string | null
+  share: number
+  cost: number
+  cost_by_kind: Record<string, number>
+  sessions: number
+  turns: number
+  tokens: { input: number }
+}
+
 export interface Session {
   id: string
   project_name: string

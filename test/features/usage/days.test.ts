@@ -7,6 +7,7 @@ import { repriceSessions } from '../../../src/server/sync/reprice.ts'
 import { client, got, jsonPost, newOrg, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 import { asOrganization } from '../../support/rls.ts'
+import type { Item } from './by-hand.ts'
 
 // Cost, tokens and turns stand on the days on which they happened, through all that changes sessions. Sonnet 4.5 costs 3 and 15
 // dollars a million tokens.
@@ -24,15 +25,6 @@ const deps = () => ({
   storeContent: false,
   pricer: () => loadPricer(prices),
 })
-
-interface Item {
-  key: string | null
-  cost: number
-  sessions: number
-  turns: number
-  tokens: { input: number }
-  cost_by_kind: Record<string, number>
-}
 
 async function organization() {
   const { orgId, key } = await newOrg(database.sql, { scopes: ['read', 'write', 'admin'] })

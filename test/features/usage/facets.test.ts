@@ -5,6 +5,7 @@ import { USAGE_TABLES } from '../../../src/features/usage/check.ts'
 import { got, jsonPost, newOrg, repeatingClient, testApp } from '../../support/api.ts'
 import { findDifferences, testsDatabase } from '../../support/postgres.ts'
 import { memberRecord } from '../../support/records.ts'
+import type { Item } from './by-hand.ts'
 
 // Breakdowns by what agents write on calls, against sums by hand.
 
@@ -129,15 +130,6 @@ function byHand(keys: string[], filters: Record<string, string>) {
   )
 }
 
-interface Item {
-  key: string | null
-  and_key?: string | null
-  cost: number
-  cost_by_kind: Record<string, number>
-  sessions: number
-  turns: number
-  tokens: { input: number }
-}
 const shown = ({ cost, tokens, turns, sessions: count }: Item) => ({
   ...{ cost: Math.round(cost * 100), input: tokens.input, turns, sessions: count },
 })

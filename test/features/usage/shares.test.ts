@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { USAGE_TABLES } from '../../../src/features/usage/check.ts'
 import { client, jsonInit, newOrg, PLENTY, testApp } from '../../support/api.ts'
 import { findDifferences, plainDatabase, testsDatabase } from '../../support/postgres.ts'
-import { memberRecord } from '../../support/records.ts'
+import { memberRecord, numbersFrom } from '../../support/records.ts'
 import { citusUrls } from '../../support/scaling/citus.ts'
 
 // Parts of sessions belong to pull requests: after each of many changes in any order, the stored parts are what the
@@ -13,11 +13,7 @@ const database = await testsDatabase()
 const app = testApp(database.sql, { config: { rateLimits: PLENTY } })
 const owner = await newOrg(database.sql, { scopes: ['read', 'write', 'admin'] })
 
-let state = 7
-const below = (limit: number): number => {
-  state = (state * 1_103_515_245 + 12_345) % 2_147_483_648
-  return Math.floor(state / 65_536) % limit
-}
+const below = numbersFrom(7)
 const pick = <Item>(items: readonly Item[]): Item => items[below(items.length)] as Item
 const day = () =>
   `2026-06-${String(1 + below(28)).padStart(2, '0')}T${String(below(24)).padStart(2, '0')}:00:00Z`

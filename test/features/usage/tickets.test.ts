@@ -4,6 +4,7 @@ import { ticketFinder } from '../../../src/features/usage/tickets.ts'
 import { checkRollups, checkTicketPatterns } from '../../../src/server/doctor/checks.ts'
 import { client, got, jsonInit, newOrg, testApp } from '../../support/api.ts'
 import { silent, testsDatabase } from '../../support/postgres.ts'
+import type { Item } from './by-hand.ts'
 
 // Tickets have a cost: they are found in branches, and in branches and titles of pull requests.
 
@@ -55,14 +56,6 @@ async function countWaiting(): Promise<number> {
 /** Does what the worker does every second. */
 async function findWaiting() {
   while ((await countWaiting()) > 0) await findWaitingTickets(database.sql, silent)
-}
-interface Item {
-  key: string | null
-  and_key?: string | null
-  cost: number
-  sessions: number
-  turns: number
-  tokens: { input: number }
 }
 const breakdown = (query = '') =>
   get<{ data: Item[]; total: Item }>(`/v1/cost/breakdown?by=ticket&sort=key&order=asc${query}`)

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'bun:test'
-import { createKey } from '../../../src/accounts/keys/queries.ts'
 import { createLog } from '../../../src/base/log.ts'
 import { listen } from '../../../src/http/listen.ts'
 import { fields } from '../../../src/http/responses/csv.ts'
@@ -20,10 +19,10 @@ const server = listen(app, { host: '127.0.0.1', port: 0 }, silent)
 atEnd(server.stop)
 const own = await newOrg(db.sql)
 const ask = client(app, own.key)
-const writer = await createKey(db.sql, own.orgId, { name: 'all', scopes: ['write', 'audit:write', 'admin'] })
+const writer = await newKey(db.sql, own.orgId, ['write', 'audit:write', 'admin'])
 async function send(...records: object[]): Promise<void> {
   if (records.length > 400) await send(...records.slice(400))
-  await got(client(app, writer.key)('/v1/sync', jsonPost({ records: records.slice(0, 400) })))
+  await got(client(app, writer)('/v1/sync', jsonPost({ records: records.slice(0, 400) })))
 }
 const finding = (index: number) => ({
   ...{ id: `finding_${index}`, severity: 'high', title: 'A "key"; =1', created_at: '2026-02-01T00:00:00Z' },
@@ -138,8 +137,8 @@ test('who sees only their own figures gets their own rows', async () => {
   ])
   await got(client(app, key)('/v1/sync', jsonPost({ records })))
   await db.sql`update organizations set member_visibility = 'own' where org_id = ${orgId}`
-  const bound = await createKey(db.sql, orgId, { name: 'ada', scopes: ['read'], member: 'ada@example.com' })
-  const asAda = client(app, bound.key)
+  const bound = await newKey(db.sql, orgId, ['read'], 'ada@example.com')
+  const asAda = client(app, bound)
   const rows = rowsOf(await (await asAda('/v1/sessions?per_page=all', CSV)).text())
   expect(rows.map((row) => row.split(',')[0])).toEqual(['sess_ada'])
 })

@@ -6,9 +6,14 @@ import { createGate } from '../../../src/http/queues/gate.ts'
 import { createPlaces, type Free } from '../../../src/http/queues/places.ts'
 import type { App } from '../../../src/server/app.ts'
 import { client, newOrg, type Org, testApp } from '../../support/api.ts'
-import { eventually } from '../../support/cli.ts'
-import { holdOrganization, untilWriterWaits } from '../../support/held-organization.ts'
-import { silent, type TestDatabase, testDatabase } from '../../support/postgres.ts'
+import { eventually, until } from '../../support/cli.ts'
+import {
+  holdOrganization,
+  silent,
+  type TestDatabase,
+  testDatabase,
+  untilWriterWaits,
+} from '../../support/postgres.ts'
 import { sessionRecord } from '../../support/records.ts'
 import { citusUrls } from '../../support/scaling/citus.ts'
 
@@ -297,10 +302,7 @@ describe('writes', () => {
     const leaving = new AbortController()
     const left = sync(ask, [session('left')], { signal: leaving.signal })
     const third = sync(ask, [session('third')])
-    await eventually(
-      async () => working,
-      (count) => count === 3,
-    )
+    await until(() => working === 3)
     leaving.abort()
     expect((await left).status).toBe(400)
     await release()

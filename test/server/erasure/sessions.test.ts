@@ -99,33 +99,31 @@ describe('DELETE /v1/sessions/:session_id', () => {
   })
 })
 
-describe('what was deleted and is sent again', () => {
-  test('is left out, named, and stored with restore', async () => {
-    const a = await account(database)
-    await a.sync(some)
-    await deleteByIds(database.sql, a.orgId, SYSTEM, ['sess_one', 'sess_two', 'sess_unknown'])
-    const send = async (query: string, records: object[]) => {
-      const response = await a.ask(`/v1/sync${query}`, jsonPost({ records }))
-      return await response.json()
-    }
-    const grown = session('one', '2026-11-01', { turns: 99 })
-    expect(await send('', [grown, ...some])).toEqual({
-      received: 4,
-      created: 0,
-      updated: 0,
-      unchanged: 4,
-      skipped: [
-        { id: 'sess_one', reason: 'deleted' },
-        { id: 'sess_two', reason: 'deleted' },
-      ],
-    })
-    expect((await a.get('/v1/sessions')).pagination.total).toBe(1)
-    expect(await send('?restore=true', some)).toEqual({ received: 3, created: 2, updated: 0, unchanged: 1 })
-    expect((await a.get('/v1/sessions')).pagination.total).toBe(3)
-    // it counts as deleted no more
-    expect(await send('', some)).toEqual({ received: 3, created: 0, updated: 0, unchanged: 3 })
-    expect(await a.doctor()).toStartWith('agree')
+test('what was deleted and is sent again is left out, named, and stored with restore', async () => {
+  const a = await account(database)
+  await a.sync(some)
+  await deleteByIds(database.sql, a.orgId, SYSTEM, ['sess_one', 'sess_two', 'sess_unknown'])
+  const send = async (query: string, records: object[]) => {
+    const response = await a.ask(`/v1/sync${query}`, jsonPost({ records }))
+    return await response.json()
+  }
+  const grown = session('one', '2026-11-01', { turns: 99 })
+  expect(await send('', [grown, ...some])).toEqual({
+    received: 4,
+    created: 0,
+    updated: 0,
+    unchanged: 4,
+    skipped: [
+      { id: 'sess_one', reason: 'deleted' },
+      { id: 'sess_two', reason: 'deleted' },
+    ],
   })
+  expect((await a.get('/v1/sessions')).pagination.total).toBe(1)
+  expect(await send('?restore=true', some)).toEqual({ received: 3, created: 2, updated: 0, unchanged: 1 })
+  expect((await a.get('/v1/sessions')).pagination.total).toBe(3)
+  // it counts as deleted no more
+  expect(await send('', some)).toEqual({ received: 3, created: 0, updated: 0, unchanged: 3 })
+  expect(await a.doctor()).toStartWith('agree')
 })
 
 /** Each session has about 700 kB: two fit a transaction of two megabytes. */

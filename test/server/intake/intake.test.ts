@@ -4,8 +4,7 @@ import { createGate } from '../../../src/http/queues/gate.ts'
 import { createIntake } from '../../../src/server/intake/intake.ts'
 import type { Intake } from '../../../src/server/intake/messages.ts'
 import { newOrg, type Org } from '../../support/api.ts'
-import { holdOrganization } from '../../support/held-organization.ts'
-import { testsDatabase } from '../../support/postgres.ts'
+import { hold, holdOrganization, testsDatabase } from '../../support/postgres.ts'
 import { commitRecord, pullRecord, sessionRecord } from '../../support/records.ts'
 
 const PLENTY = { maxProcessorMs: 60_000 }
@@ -91,22 +90,14 @@ test('work beyond the limit is 413 naming the record, and nothing is stored', as
 test('the limit of work does not count what a request waits for', async () => {
   const maxProcessorMs = 100
   const intake = intakeOf({ maxProcessorMs })
-  const release = Promise.withResolvers<void>()
-  const held = Promise.withResolvers<void>()
-  const holder = database.sql.begin(async (tx) => {
-    await tx`lock table commit_files in access exclusive mode`
-    held.resolve()
-    await release.promise
-  })
-  await held.promise
+  const release = await hold(database.sql, (tx) => tx`lock table commit_files in access exclusive mode`)
   const sent = submit(intake, heavy, [commit('c')])
   // the work of others in the same thread is none of its own either
   const until = performance.now() + 5 * maxProcessorMs
   for (let index = 0; performance.now() < until; index += 1) {
     await submit(intake, light, [session(`meanwhile${index}`)])
   }
-  release.resolve()
-  await holder
+  await release()
   expect(await sent).toMatchObject({ created: 1 })
 })
 
@@ -145,14 +136,7 @@ test.each([
   ['pull requests with sessions', 'commit_files', [session('beside'), pull(3)]],
 ])('%s are computed and written while others write the organization', async (name, table, records) => {
   const intakes = [intakeOf(PLENTY), intakeOf(PLENTY)]
-  const release = Promise.withResolvers<void>()
-  const held = Promise.withResolvers<void>()
-  const holder = database.sql.begin(async (tx) => {
-    await tx`lock table ${tx(table)} in access exclusive mode`
-    held.resolve()
-    await release.promise
-  })
-  await held.promise
+  const release = await hold(database.sql, (tx) => tx`lock table ${tx(table)} in access exclusive mode`)
   let isDone = false
   const slow = submit(intakes[0] ?? intakeOf(), heavy, records).then((result) => {
     isDone = true
@@ -169,8 +153,7 @@ test.each([
     })
   }
   expect(isDone).toBe(false)
-  release.resolve()
-  await holder
+  await release()
   expect(await slow).toMatchObject({ created: records.length })
 })
 

@@ -13,7 +13,7 @@ import { createIntakeThread } from '../../../src/server/intake/thread.ts'
 import { CLAUDE, call, logs } from '../../analysis/telemetry/fixtures.ts'
 import { newOrg } from '../../support/api.ts'
 import { scratchFolder } from '../../support/at-end.ts'
-import { eventually } from '../../support/cli.ts'
+import { eventually, until } from '../../support/cli.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 
 // The intake thread itself, which dies and hangs on demand.
@@ -212,11 +212,7 @@ test('a body counts until the thread answers or ends, also when its client has l
     code: 'BUSY',
     message: 'Too many large bodies at once; try again',
   })
-  await eventually(
-    async () => lines.length,
-    (count) => count === 1,
-    WAIT_MS,
-  )
+  await until(() => lines.length === 1, WAIT_MS)
   expect(await left).toMatchObject({ code: 'BUSY' })
   expect(await submitLarge()).toMatchObject({ code: 'VALIDATION_ERROR' })
   expect(threads).toHaveLength(2)

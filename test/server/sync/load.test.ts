@@ -2,8 +2,7 @@ import { expect, test } from 'bun:test'
 import { createWriteQueue, WRITES } from '../../../src/http/queues/gate.ts'
 import { client, jsonPost, newOrg, testApp } from '../../support/api.ts'
 import { atEnd } from '../../support/at-end.ts'
-import { holdOrganization } from '../../support/held-organization.ts'
-import { testsDatabase } from '../../support/postgres.ts'
+import { holdOrganization, testsDatabase } from '../../support/postgres.ts'
 
 // One organization's writers wait for each other; nobody else waits for them.
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { createKey } from '../../../src/accounts/keys/queries.ts'
 import type { Scope } from '../../../src/accounts/keys/scopes.ts'
-import { bodyOf, client, jsonPost, newOrg, testApp } from '../../support/api.ts'
+import { bodyOf, client, jsonPost, newKey, newOrg, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 import { commitRecord, pullRecord, sessionRecord } from '../../support/records.ts'
 
@@ -115,8 +115,8 @@ describe('scopes', () => {
 
 test('deleted sessions are stored again by a key with write only', async () => {
   const { key, orgId } = await newOrg(database.sql, { scopes: ['write'] })
-  const laptop = await createKey(database.sql, orgId, { name: 'laptop', scopes: ['sessions:write'] })
-  const send = sender(laptop.key)
+  const laptop = await newKey(database.sql, orgId, ['sessions:write'])
+  const send = sender(laptop)
   await send([session('gone')])
   expect((await client(app, key)('/v1/sessions/sess_gone', { method: 'DELETE' })).status).toBe(204)
   const { status, body } = await send([session('gone')], '?restore=true')

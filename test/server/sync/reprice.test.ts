@@ -11,8 +11,7 @@ import { repriceSessions } from '../../../src/server/sync/reprice.ts'
 import { writeRecords } from '../../../src/server/sync/write.ts'
 import { CLAUDE, call, inboxEmpty, logs } from '../../analysis/telemetry/fixtures.ts'
 import { client, jsonPost, newOrg, testApp } from '../../support/api.ts'
-import { untilWriterWaits } from '../../support/held-organization.ts'
-import { findDifferences, testsDatabase } from '../../support/postgres.ts'
+import { findDifferences, testsDatabase, untilWriterWaits } from '../../support/postgres.ts'
 
 // Sessions whose price became known after they were written.
 

@@ -3,6 +3,7 @@ import { loadPricer } from '../../../src/analysis/scoring/prices.ts'
 import { SESSION_ROLLUPS } from '../../../src/features/sessions/rollup.ts'
 import { writeRecords } from '../../../src/server/sync/write.ts'
 import { findDifferences, testsDatabase } from '../../support/postgres.ts'
+import { numbersFrom } from '../../support/records.ts'
 import { asOrganization } from '../../support/rls.ts'
 
 const NOW = new Date('2026-11-21T12:00:00.000Z')
@@ -246,27 +247,21 @@ describe('writing records', () => {
   })
 })
 
-describe('rollups', () => {
-  test('equal the sessions after random writes, moves and rewrites, from several writers at once', async () => {
-    let state = 7
-    const random = (below: number) => {
-      state = (state * 1_103_515_245 + 12_345) % 2_147_483_648
-      return state % below
-    }
-    for (let round = 0; round < 12; round += 1) {
-      const batches = Array.from({ length: 3 }, () =>
-        Array.from({ length: 25 }, () =>
-          session(`r${random(60)}`, {
-            project_name: `p${random(3)}`,
-            created_at: `2026-0${1 + random(3)}-1${random(4)}T10:00:00Z`,
-            estimated_cost: random(1_000_000) / 1e6,
-            quality_score: random(10_001) / 100,
-            security_metadata: { score: random(101), findings: [] },
-          }),
-        ),
-      )
-      await Promise.all(batches.map((batch) => sync(batch, 'org_other')))
-      expect(await findDifferences(database.sql, 'org_other', SESSION_ROLLUPS)).toEqual([])
-    }
-  })
+test('rollups equal the sessions after random writes, moves and rewrites, from several writers at once', async () => {
+  const random = numbersFrom(7)
+  for (let round = 0; round < 12; round += 1) {
+    const batches = Array.from({ length: 3 }, () =>
+      Array.from({ length: 25 }, () =>
+        session(`r${random(60)}`, {
+          project_name: `p${random(3)}`,
+          created_at: `2026-0${1 + random(3)}-1${random(4)}T10:00:00Z`,
+          estimated_cost: random(1_000_000) / 1e6,
+          quality_score: random(10_001) / 100,
+          security_metadata: { score: random(101), findings: [] },
+        }),
+      ),
+    )
+    await Promise.all(batches.map((batch) => sync(batch, 'org_other')))
+    expect(await findDifferences(database.sql, 'org_other', SESSION_ROLLUPS)).toEqual([])
+  }
 })

@@ -1,5 +1,6 @@
 import { chownSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { freePort } from '../ports.ts'
 
 // Debian's haproxy and pgbouncer, with the configuration of docs/scaling.md.
 
@@ -15,14 +16,6 @@ export async function blockOf(line: string, language = ''): Promise<string> {
     .find((text, index) => index % 2 === 1 && text.startsWith(`${language}\n${line}\n`))
   if (block === undefined) throw new Error(`docs/scaling.md has no block ${line}`)
   return block.slice(language.length)
-}
-
-/** A port that nobody listens on. */
-export function freePort(): number {
-  const listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
-  const { port } = listener
-  listener.stop(true)
-  return port
 }
 
 export interface RunningProxy {

@@ -1,8 +1,9 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Sql } from '../../../src/database/client.ts'
+import { freePort } from '../ports.ts'
 import { command, type Environment, type Instance, SETTINGS, startInstance } from '../webhook-load.ts'
-import { freePort, type RunningProxy, startHaproxy } from './proxies.ts'
+import { type RunningProxy, startHaproxy } from './proxies.ts'
 
 // Three instances behind haproxy, restarted one after the other under load.
 

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import type { ClaimedDelivery } from '../../../src/webhooks/outbox/claim.ts'
 import { createClaimer } from '../../../src/webhooks/worker/claimer.ts'
 import { createSlots } from '../../../src/webhooks/worker/slots.ts'
-import { eventually } from '../../support/cli.ts'
+import { until } from '../../support/cli.ts'
 import { silent as log } from '../../support/postgres.ts'
 import { LIMITS } from '../../support/webhook-rows.ts'
 
@@ -38,10 +38,7 @@ test('claims for organizations in rotation, while slots are free and their share
     log,
   })
   for (const orgId of ['a', 'b', 'c']) claimer.add(orgId)
-  await eventually(
-    async () => slots.isFull(),
-    (isFull) => isFull,
-  )
+  await until(() => slots.isFull())
   await claimer.stop()
   expect(claims).toEqual([
     ['a', 6],
@@ -65,10 +62,7 @@ test('tries again after a failure, and stops when its claim has ended', async ()
     log,
   })
   claimer.add('a')
-  await eventually(
-    async () => seen.length,
-    (count) => count === 1,
-  )
+  await until(() => seen.length === 1)
   await claimer.stop()
   claimer.add('a')
   expect([claims, seen]).toEqual([2, ['a dlv_1']])
@@ -95,10 +89,7 @@ test('searches from the last claimed delivery, but from the first where retries 
   })
   const claimed = async (count: number) => {
     claimer.add('a')
-    await eventually(
-      async () => cursors.length,
-      (length) => length === count,
-    )
+    await until(() => cursors.length === count)
   }
   await claimed(1)
   await claimed(2)

@@ -9,7 +9,7 @@ import { CHANNEL } from '../../../src/webhooks/outbox/events.ts'
 import { createSecretBox } from '../../../src/webhooks/signing/secret-box.ts'
 import { verifySignature } from '../../../src/webhooks/signing/signature.ts'
 import { startDeliveries } from '../../../src/webhooks/worker/deliveries.ts'
-import { eventually } from '../../support/cli.ts'
+import { eventually, until } from '../../support/cli.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 import { type Receiver, startReceiver } from '../../support/receiver.ts'
 import { addDeliveries, addEndpoint } from '../../support/webhook-rows.ts'
@@ -107,10 +107,7 @@ test('delivers what waits, signed, each once, and wakes at a notification', asyn
   }
   await addDeliveries(database.sql, orgId, endpoint, 1)
   await wake(orgId)
-  await eventually(
-    async () => received.length,
-    (count) => count === 201,
-  )
+  await until(() => received.length === 201)
 })
 
 test.each([
@@ -126,10 +123,7 @@ test.each([
   await addDeliveries(database.sql, orgId, endpoint, 3)
   await wake(orgId)
   const arrivals = async (count: number) => {
-    await eventually(
-      async () => received.length,
-      (length) => length >= count,
-    )
+    await until(() => received.length >= count)
     return performance.now() - begin
   }
   await arrivals(3)
@@ -153,16 +147,10 @@ test('a receiver that hangs has no more than its limit in flight, and delays no 
   await addDeliveries(database.sql, orgId, await endpointTo(orgId, dead.url), 500)
   const endpoint = await endpointTo(orgId, healthy.url)
   deliver()
-  await eventually(
-    async () => dead.open(),
-    (count) => count === 4,
-  )
+  await until(() => dead.open() === 4)
   await addDeliveries(database.sql, orgId, endpoint, 100)
   await wake(orgId)
-  await eventually(
-    async () => healthy.received.length,
-    (count) => count === 100,
-  )
+  await until(() => healthy.received.length === 100)
   expect(dead.mostOpen()).toBe(4)
 })
 
@@ -178,10 +166,7 @@ test('a drain finishes what is in flight and leaves the rest', async () => {
   const orgId = await organization()
   await addDeliveries(database.sql, orgId, await endpointTo(orgId, url), 50)
   const { delivering } = deliver()
-  await eventually(
-    async () => answers.length,
-    (count) => count === 4,
-  )
+  await until(() => answers.length === 4)
   const drained = delivering.drain()
   isDraining = true
   for (const answer of answers) answer()

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { startPoller } from '../../../src/webhooks/worker/loop.ts'
-import { eventually } from '../../support/cli.ts'
+import { until } from '../../support/cli.ts'
 import { silent as log } from '../../support/postgres.ts'
 
 test('polls again soon after a poll that took a second, whether it failed or not', async () => {
@@ -19,11 +19,7 @@ test('polls again soon after a poll that took a second, whether it failed or not
     log,
   })
   // at a twentieth of the time this would take 40 s
-  await eventually(
-    async () => polls.length,
-    (count) => count >= 3,
-    15_000,
-  )
+  await until(() => polls.length >= 3, 15_000)
   poller.stop()
   const [first = 0, second = 0] = polls
   expect(second - first).toBeGreaterThan(1_000)

@@ -4,7 +4,7 @@ import { createRegistry } from '../../../src/base/metrics/registry.ts'
 import { measureThreads } from '../../../src/base/metrics/threads.ts'
 import { loadConfig } from '../../../src/config.ts'
 import { type FromWorker, measureAttempts, superviseWorker } from '../../../src/webhooks/worker/supervise.ts'
-import { eventually } from '../../support/cli.ts'
+import { eventually, until } from '../../support/cli.ts'
 import { testDatabase } from '../../support/postgres.ts'
 import { silentProxy } from '../../support/silent-proxy.ts'
 
@@ -71,15 +71,9 @@ test.each(['throw', 'reject', 'exit'])('a thread that ends by %s is replaced', a
     (count) => count >= 1,
   )
   threads[0]?.postMessage({ type: way })
-  await eventually(
-    async () => worker.state(),
-    (state) => state === 'restarting',
-  )
+  await until(() => worker.state() === 'restarting')
   expect(await metrics()).toContain('thread_restarts_total{thread="worker"} 1\n')
-  await eventually(
-    async () => worker.state(),
-    (state) => state === 'ok',
-  )
+  await until(() => worker.state() === 'ok')
   expect(threads).toHaveLength(2)
   expect(lines.join('')).toContain('a new one is started')
   await worker.stop()
@@ -94,14 +88,8 @@ test('a thread that hangs is given up and replaced', async () => {
     (count) => count >= 1,
   )
   threads[0]?.postMessage({ type: 'hang' })
-  await eventually(
-    async () => threads.length,
-    (count) => count >= 2,
-  )
-  await eventually(
-    async () => worker.state(),
-    (state) => state === 'ok',
-  )
+  await until(() => threads.length >= 2)
+  await until(() => worker.state() === 'ok')
   expect(lines.join('')).toContain('no beat')
   expect(await metrics()).toContain('thread_restarts_total{thread="worker"} 1\n')
   await worker.stop()
