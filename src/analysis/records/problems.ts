@@ -181,16 +181,3 @@ export function refuseUnlessValid(schema: TSchema, value: unknown): void {
   const problems = problemsBySchema(schema, value)
   if (problems.length > 0) throw validationError(...problems)
 }
-
-/** The problems with `numberOf(position)`, unless undefined, in each `records[<position>]`. */
-export const renumberRecords = (
-  problems: readonly FieldProblem[],
-  numberOf: (position: number) => number | undefined,
-): FieldProblem[] =>
-  problems.map(({ field, message }) => ({
-    field: field.replace(/^records\[(\d+)\]/, (name, position: string) => {
-      const number = numberOf(Number(position))
-      return number === undefined ? name : `records[${number}]`
-    }),
-    message,
-  }))

@@ -4,7 +4,6 @@ import { setTimeout } from 'node:timers/promises'
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import type { CommitRecord } from '../../analysis/records/commit.ts'
-import { renumberRecords } from '../../analysis/records/problems.ts'
 import type { SyncRecord } from '../../analysis/records/records.ts'
 import { ApiError, OperatorError } from '../../base/errors.ts'
 import { once } from '../../base/memoize.ts'
@@ -156,7 +155,11 @@ async function sendNew(options: ApiClientOptions, records: readonly SyncRecord[]
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
     // The server numbers the records that were sent; the caller also those that were left out.
-    const details = renumberRecords(error.options.details ?? [], (sent) => unsent[sent]?.index)
+    const numbered = (_name: string, at: string) => `records[${unsent[Number(at)]?.index ?? at}]`
+    const details = (error.options.details ?? []).map(({ field, message }) => ({
+      field: field.replace(/^records\[(\d+)\]/, numbered),
+      message,
+    }))
     throw new ApiError(error.code, error.message, { details })
   }
 }

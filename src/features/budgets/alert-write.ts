@@ -1,6 +1,7 @@
 // Finds budgets that a batch exceeded, for their events.
 
-import { monthOf } from '../../base/dates.ts'
+import { findZone } from '../../accounts/organizations/zone-queries.ts'
+import { dayOf, monthOf } from '../../base/dates.ts'
 import { MONEY_DECIMALS, unitsOf, unscaled } from '../../base/decimals.ts'
 import type { ISql } from '../../database/client.ts'
 import { personOf } from '../../database/member-addresses.ts'
@@ -104,13 +105,9 @@ export async function noteExceededBudgets(tx: ISql, orgId: string): Promise<void
 export const budgetEvents = (exceeded: readonly BudgetExceeded[]): NewEvent[] =>
   exceeded.map((data) => ({ event: 'cost.budget_exceeded', data }))
 
-export const emitBudgetAlerts = async (
-  tx: ISql,
-  orgId: string,
-  changed: readonly ChangedMonth[],
-  now: Date,
-): Promise<void> => await emit(tx, orgId, now, budgetEvents(await writeBudgetAlerts(tx, orgId, changed)))
-
-export const ofMember = (id: string, today: string): ChangedMonth => ({
-  ...{ month: monthOf(today), scope: 'member', scope_key: id },
-})
+/** Tells which budgets of these scopes this month's cost exceeds. */
+export async function emitBudgetAlerts(tx: ISql, orgId: string, scopes: readonly BudgetScope[], now: Date) {
+  const month = monthOf(dayOf(now, await findZone(tx, orgId)))
+  const months = scopes.map((scope) => ({ ...scope, month }))
+  await emit(tx, orgId, now, budgetEvents(await writeBudgetAlerts(tx, orgId, months)))
+}

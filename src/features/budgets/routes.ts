@@ -1,10 +1,9 @@
 import { type TSchema, Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { type Actor, recordEntry } from '../../accounts/audit-log/append.ts'
-import { findZone } from '../../accounts/organizations/zone-queries.ts'
 import { budgetProblem, type NamedScope } from '../../analysis/records/budget.ts'
 import { checked, refined } from '../../analysis/records/problems.ts'
-import { dayOf, isDate, monthOf } from '../../base/dates.ts'
+import { dayOf, isDate } from '../../base/dates.ts'
 import { MONEY_DECIMALS, scaled, unscaled } from '../../base/decimals.ts'
 import { problemIf } from '../../base/errors.ts'
 import type { ISql } from '../../database/client.ts'
@@ -43,8 +42,7 @@ async function setBudget(
     const ids = [budgetIdOf(scope, `${month}-01`)]
     const details = { [done]: 1, ids, month, limit, ...shown }
     await recordEntry(tx, orgId, actor, `budget.${done}`, details)
-    const today = dayOf(now, await findZone(tx, orgId))
-    await emitBudgetAlerts(tx, orgId, [{ month: monthOf(today), ...scope }], now)
+    await emitBudgetAlerts(tx, orgId, [scope], now)
   }
   return { month, limit: unscaled(scaled(limit, MONEY_DECIMALS), MONEY_DECIMALS) }
 }

@@ -5,20 +5,19 @@ import type { Static } from '@sinclair/typebox'
 import { type Actor, recordEntries, recordEntry } from '../../accounts/audit-log/append.ts'
 import { findKeysOfMember, revokeKeys } from '../../accounts/keys/queries.ts'
 import { type Rights, scopesBeyond } from '../../accounts/keys/rights.ts'
-import { findZone } from '../../accounts/organizations/zone-queries.ts'
 import { removeAccount } from '../../accounts/people/account-queries.ts'
 import { type Access, rightsOf } from '../../accounts/people/callers.ts'
 import { createInvitation, type NewInvitation } from '../../accounts/people/invitation-queries.ts'
 import type { MemberRecord, Role } from '../../analysis/records/member.ts'
 import type { SentRecord } from '../../analysis/records/records.ts'
-import { dayOf } from '../../base/dates.ts'
 import { ApiError, fieldError, forbidden } from '../../base/errors.ts'
 import { asciiLower } from '../../base/text.ts'
 import type { ISql } from '../../database/client.ts'
 import { findOwnAddress } from '../../database/member-addresses.ts'
 import { lockHistory, lockOrganization } from '../../database/org-lock.ts'
 import { emit, type NewEvent } from '../../webhooks/outbox/events.ts'
-import { emitBudgetAlerts, ofMember } from '../budgets/alert-write.ts'
+import { emitBudgetAlerts } from '../budgets/alert-write.ts'
+import { scopeOf } from '../budgets/scope-queries.ts'
 import { deleteBudgetsOf } from '../budgets/write.ts'
 import { updateExpertiseOf } from '../commits/expertise.ts'
 import { deletePlansOf } from '../seats/plan-write.ts'
@@ -47,10 +46,6 @@ export const changerOf = (access: Pick<Access, 'actor' | 'scopes' | 'person'>): 
   actor: access.actor,
   rights: rightsOf(access),
 })
-
-/** Decides again which pull requests the sessions of these members belong to: commits tell, by their addresses. */
-const updatePartsOf = (tx: ISql, orgId: string, members: readonly string[]) =>
-  updateShares(tx, orgId, { pullRequests: [], formerBranches: [], commits: [], members })
 
 const noMember = () => new ApiError('NOT_FOUND', 'There is no such member')
 
@@ -81,15 +76,14 @@ async function addMembers(
   const { joined } = await writeMembers(tx, orgId, sent)
   if (joined.length === 0) return []
   const ids = joined.map(({ id }) => id)
-  await updatePartsOf(tx, orgId, await findKeysOf(tx, orgId, ids, []))
+  await updateShares(tx, orgId, { members: await findKeysOf(tx, orgId, ids, []) })
   await recordEntry(tx, orgId, changer.actor, 'member.created', { created: ids.length, ids })
   const events = joined.map(
     ({ id, email, role }): NewEvent => ({ event: 'team.member_joined', data: { user_id: id, email, role } }),
   )
   await emit(tx, orgId, now, events)
-  const today = dayOf(now, await findZone(tx, orgId))
-  const months = ids.map((id) => ofMember(id, today))
-  await emitBudgetAlerts(tx, orgId, months, now)
+  const scopes = ids.map((member) => scopeOf({ member }))
+  await emitBudgetAlerts(tx, orgId, scopes, now)
   return joined
 }
 
@@ -137,12 +131,11 @@ export async function changeMember(
   const sent = [{ prefix: '', record }]
   const { updated } = await writeMembers(tx, orgId, sent, written.members, undefined, role !== undefined)
   if (aliases !== undefined)
-    await updatePartsOf(tx, orgId, await findKeysOf(tx, orgId, [id], written.addresses))
+    await updateShares(tx, orgId, { members: await findKeysOf(tx, orgId, [id], written.addresses) })
   const entry = { action: 'member.updated', details: { updated: 1, ids: [id] } }
   await recordEntries(tx, orgId, changer.actor, updated > 0 ? [entry] : [])
   // the month of the member's team, or of the member with more addresses, may now be above its limit
-  const today = dayOf(now, await findZone(tx, orgId))
-  if (updated > 0) await emitBudgetAlerts(tx, orgId, [ofMember(id, today)], now)
+  if (updated > 0) await emitBudgetAlerts(tx, orgId, [scopeOf({ member: id })], now)
   return await getMember(tx, orgId, id)
 }
 
@@ -163,7 +156,7 @@ export async function removeWholeMember(tx: ISql, orgId: string, changer: Change
   if (member === undefined) throw noMember()
   if (role === 'owner' && !(await hasOwner(tx, orgId)))
     throw fieldError('user_id', 'is the only owner: make another one first')
-  await updatePartsOf(tx, orgId, keysOfSessions)
+  await updateShares(tx, orgId, { members: keysOfSessions })
   const keys = await findKeysOfMember(tx, orgId, email)
   // before their ends: one of the keys or sessions may be that of the request
   await recordEntries(tx, orgId, changer.actor, [

@@ -4,7 +4,6 @@ import type { SentRecord } from '../../analysis/records/records.ts'
 import { ApiError } from '../../base/errors.ts'
 import { newId } from '../../base/ids.ts'
 import type { ISql } from '../../database/client.ts'
-import type { Renaming } from '../../database/rollups.ts'
 import { readPage, upsert } from '../../database/rows.ts'
 import type { Note, NoteBody, NoteListQuery } from './model.ts'
 
@@ -87,15 +86,6 @@ export async function writeNotes(tx: ISql, orgId: string, sent: readonly SentRec
   )
   await putNotes(tx, orgId, rows)
   return result
-}
-
-/** Renames the project of notes. Needs the organization's lock. */
-export async function renameInNotes(tx: ISql, orgId: string, { from, to }: Renaming): Promise<void> {
-  await tx`
-    update notes n
-    set project = ${to}
-    where n.org_id = ${orgId}
-      and n.project = ${from}`
 }
 
 const detailsOf = ({ id, text: _text, ...note }: Note) => ({ ids: [id], ...note })

@@ -83,7 +83,7 @@ async function storePullRequestEvent(writes: Sql, orgId: string, actor: Actor, e
     const changed = await applyEvent(tx, orgId, event)
     if (changed === undefined) return
     await changed.updateRollups()
-    await updateShares(tx, orgId, { ...changed, commits: [], members: [] })
+    await updateShares(tx, orgId, changed)
     const details = { created: 0, updated: 1, ids: changed.updatedIds }
     await recordEntry(tx, orgId, actor, 'pr_risk.synced', details)
   })

@@ -66,18 +66,18 @@ export interface PullRequestId {
 }
 
 /** Changes besides those of sessions. */
-export interface OtherChanges {
-  pullRequests: readonly PullRequestId[]
+interface OtherChanges {
+  pullRequests?: readonly PullRequestId[]
   /** The former branches of the pull requests. */
-  formerBranches: readonly Branch[]
+  formerBranches?: readonly Branch[]
   /** Hashes of commits that were written. */
-  commits: readonly string[]
+  commits?: readonly string[]
   /** Ids and addresses of members, also former ones. */
-  members: readonly string[]
+  members?: readonly string[]
 }
 
 /** The branches that these pull requests come from. */
-export async function findBranches(sql: ISql, orgId: string, pullRequests: OtherChanges['pullRequests']) {
+export async function findBranches(sql: ISql, orgId: string, pullRequests: readonly PullRequestId[]) {
   if (pullRequests.length === 0) return []
   return await sql<Branch[]>`
     select distinct k.head, p.project
@@ -90,12 +90,12 @@ export async function findBranches(sql: ISql, orgId: string, pullRequests: Other
     where k.head is not null`
 }
 
-const listOf = (sql: ISql, pullRequests: OtherChanges['pullRequests']) =>
+const listOf = (sql: ISql, pullRequests: readonly PullRequestId[]) =>
   unnest(sql, pullRequests, { repo: 'text', pr_number: 'integer' })
 
 /** Decides again who has the sessions, and what they belong to, that may be concerned by the changes. */
 export async function updateShares(tx: ISql, orgId: string, changed: OtherChanges): Promise<void> {
-  const { pullRequests, formerBranches, commits, members } = changed
+  const { pullRequests = [], formerBranches = [], commits = [], members = [] } = changed
   if (pullRequests.length + commits.length + members.length === 0) return
   if (members.length > 0) await updatePersons(tx, orgId, members)
   const ids = await tx<PullRequestId[]>`

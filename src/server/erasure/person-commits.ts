@@ -46,7 +46,7 @@ export const eraseAuthor = ({ sql, orgId, person, pseudonym }: Erasure): Promise
       await lockOrganization(tx, orgId)
       // the person's sessions have the pseudonym by now: they belonged to nothing until their commits had it too
       const hashes = commits.map(({ name }) => name)
-      await updateShares(tx, orgId, { pullRequests: [], formerBranches: [], commits: hashes, members: [] })
+      await updateShares(tx, orgId, { commits: hashes })
       return commits.length
     }),
   )

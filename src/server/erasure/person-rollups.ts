@@ -43,7 +43,7 @@ export async function countingTexts(
       await recountPullRequests(tx, orgId, before, after)
       // sessions of repositories and branches that have another name by now
       const pullRequests = [...former, ...latter]
-      return await updateShares(tx, orgId, { pullRequests, formerBranches, commits: [], members: [] })
+      return await updateShares(tx, orgId, { pullRequests, formerBranches })
     }
     default:
       return await write()

@@ -5,12 +5,8 @@ import { isAlert } from '../../analysis/records/finding.ts'
 import { dayOf, monthOf } from '../../base/dates.ts'
 import { SCORE_DECIMALS, unitsOf, unscaled } from '../../base/decimals.ts'
 import type { ReportsWritten } from '../../features/audit/write-reports.ts'
-import {
-  type BudgetExceeded,
-  budgetEvents,
-  type ChangedMonth,
-  ofMember,
-} from '../../features/budgets/alert-write.ts'
+import { type BudgetExceeded, budgetEvents, type ChangedMonth } from '../../features/budgets/alert-write.ts'
+import { scopeOf } from '../../features/budgets/scope-queries.ts'
 import type { BudgetsWritten } from '../../features/budgets/write.ts'
 import type { MembersWritten } from '../../features/members/write.ts'
 import { NO_PROJECT } from '../../features/sessions/prepare.ts'
@@ -53,17 +49,16 @@ export function buildEvents(
 
 /** Scopes and their months whose cost may now be above the budget. */
 export function changedMonths({ budget, member, session }: Results, now: Date, zone: string): ChangedMonth[] {
-  const today = dayOf(now, zone)
-  const month = monthOf(today)
+  const month = monthOf(dayOf(now, zone))
+  const scopes = [...changedIds(member).map((id) => scopeOf({ member: id })), ...(budget?.scopes ?? [])]
   return [
     ...monthsOf(session.changed, zone),
-    ...changedIds(member).map((id) => ofMember(id, today)),
-    ...(budget?.scopes ?? []).map(({ scope, scope_key }) => ({ month, scope, scope_key })),
+    ...scopes.map(({ scope, scope_key }) => ({ month, scope, scope_key })),
   ]
 }
 
 /** The months that something of sessions happened in, each once for each scope that they count for. */
-export function monthsOf(sessions: readonly Pick<WrittenSession, 'session'>[], zone: string): ChangedMonth[] {
+function monthsOf(sessions: readonly Pick<WrittenSession, 'session'>[], zone: string): ChangedMonth[] {
   const months = new Map<string, ChangedMonth>()
   const add = (month: string, scope: ChangedMonth['scope'], scope_key: string) => {
     const key = `${month}${scope}\0${scope_key}`

@@ -9,7 +9,6 @@ import { renameInRules } from '../../features/alerts/rule-queries.ts'
 import { renameInBudgets } from '../../features/budgets/write.ts'
 import { renameInCommits } from '../../features/commits/write.ts'
 import { renameInEffects } from '../../features/effects/effect-queries.ts'
-import { renameInNotes } from '../../features/notes/queries.ts'
 import { updateFileRisks } from '../../features/security/file-risks.ts'
 import { FINDING_ROLLUPS } from '../../features/security/finding-rollups.ts'
 import { DIRECTORIES, SESSION_ROLLUPS } from '../../features/sessions/rollup.ts'
@@ -43,7 +42,7 @@ export async function renameProject(sql: Sql, orgId: string, actor: Actor, renam
     const sessions = await renameInSessions(tx, orgId, renaming)
     await renameInBudgets(tx, orgId, renaming)
     await renameInRules(tx, orgId, renaming)
-    await renameInNotes(tx, orgId, renaming)
+    await renameInTable(tx, orgId, 'notes', renaming)
     await renameInEffects(tx, orgId, renaming)
     await updateSharesOfProject(tx, orgId, renaming.to)
     const renamed = { sessions, commits, pull_requests }
@@ -73,6 +72,14 @@ async function renameInPullRequests(tx: ISql, orgId: string, { from, to }: Renam
   return renamed.length
 }
 
+async function renameInTable(tx: ISql, orgId: string, table: string, { from, to }: Renaming): Promise<void> {
+  await tx`
+    update ${tx(table)}
+    set project = ${to}
+    where org_id = ${orgId}
+      and project = ${from}`
+}
+
 /** Renames the project of sessions with what they used and their findings, and moves their sums. */
 async function renameInSessions(tx: ISql, orgId: string, renaming: Renaming): Promise<number> {
   const { from, to } = renaming
@@ -84,11 +91,7 @@ async function renameInSessions(tx: ISql, orgId: string, renaming: Renaming): Pr
       and project = ${from}`
   if (count === 0) return 0
   for (const table of ['session_usage', 'session_facets', 'findings'])
-    await tx`
-      update ${tx(table)}
-      set project = ${to}
-      where org_id = ${orgId}
-        and project = ${from}`
+    await renameInTable(tx, orgId, table, renaming)
   for (const each of ROLLUPS) await moveRows(tx, orgId, each, 'project', [renaming])
   const files = await tx<{ file: string; file_key: string }[]>`
     select r.file, encode(r.file_key, 'hex') as file_key

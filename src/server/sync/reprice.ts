@@ -1,11 +1,9 @@
 import { type Actor, recordEntry } from '../../accounts/audit-log/append.ts'
-import { findZone } from '../../accounts/organizations/zone-queries.ts'
 import { withEstimates } from '../../analysis/fragments/turn-prices.ts'
 import { packFragments, unpackFragments } from '../../analysis/records/fragments.ts'
 import type { SessionRecord } from '../../analysis/records/session.ts'
 import type { Pricer } from '../../analysis/scoring/prices.ts'
 import { inOrganization } from '../../database/org-lock.ts'
-import { emitBudgetAlerts } from '../../features/budgets/alert-write.ts'
 import { type PreparedSession, prepareSession } from '../../features/sessions/prepare.ts'
 import {
   findUnchanged,
@@ -13,8 +11,7 @@ import {
   type UnpricedSession,
 } from '../../features/sessions/unpriced-queries.ts'
 import { firstIds } from './audit-entries.ts'
-import { monthsOf } from './events.ts'
-import { type SyncDeps, writeSessionsAndCounts } from './write.ts'
+import { announce, type SyncDeps, writeSessionsAndCounts } from './write.ts'
 
 /**
  * Prices tokens of the organization's sessions whose price was not known when they were written, by the prices of now; what
@@ -74,7 +71,7 @@ async function writeRepriced(
     if (written.updated === 0) return 0
     const details = { updated: written.updated, ids: firstIds(written.updatedIds) }
     await recordEntry(tx, orgId, actor, 'session.repriced', details)
-    await emitBudgetAlerts(tx, orgId, monthsOf(written.changed, await findZone(tx, orgId)), now())
+    await announce(tx, orgId, now(), { session: written })
     return written.updated
   })
 }

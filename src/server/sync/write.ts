@@ -185,8 +185,7 @@ export async function storeBatch(
     }
     await results.pr_risk?.updateRollups()
     await updateShares(tx, orgId, {
-      pullRequests: results.pr_risk?.pullRequests ?? [],
-      formerBranches: results.pr_risk?.formerBranches ?? [],
+      ...results.pr_risk,
       commits: changedIds(commit),
       members: aliases ? await findKeysOf(tx, orgId, changedIds(member), aliases.addresses) : [],
     })
@@ -233,7 +232,7 @@ export async function storeTelemetry(
 }
 
 /** Tells endpoints and pages what has changed. */
-async function announce(tx: ISql, orgId: string, now: Date, results: Results): Promise<void> {
+export async function announce(tx: ISql, orgId: string, now: Date, results: Results): Promise<void> {
   if (countSum(results, 'created') + countSum(results, 'updated') === 0) return
   const months = changedMonths(results, now, await findZone(tx, orgId))
   await emit(tx, orgId, now, buildEvents(results, await writeBudgetAlerts(tx, orgId, months)))
