@@ -112,13 +112,13 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
-/** `hourOf` of a text such as `2026-10-25T00 Europe/Berlin`, in milliseconds. */
+/** `hourOf` of a text such as `2026-10-25T00 Europe/Berlin`, in milliseconds; NaN for a day that no month has. */
 const hourMs = memoize((text) => {
-  const [time, zone] = [`${text.slice(0, 13)}:00`, text.slice(14)]
-  const utcMs = Date.parse(`${time}Z`)
+  const zone = text.slice(14)
+  const utcMs = Date.parse(`${text.slice(0, 13)}:00Z`)
   // nothing is older than 1970, and the clocks of earlier centuries had odd offsets
-  if (zone === UTC || utcMs < -DAY_MS) return utcMs
-  const hour = Temporal.PlainDateTime.from(time)
+  if (zone === UTC || !(utcMs >= -DAY_MS)) return utcMs
+  const hour = Temporal.Instant.fromEpochMilliseconds(utcMs).toZonedDateTimeISO(UTC).toPlainDateTime()
   const first = hour.toZonedDateTime(zone, { disambiguation: 'earlier' })
   // a clock that skips the hour has not reached it at `first`, but when it changes
   const reached = first.toPlainDateTime().equals(hour) ? first : first.getTimeZoneTransition('next')

@@ -193,6 +193,8 @@ test('a time of day is the next one', () => {
   const at = '2026-12-31T23:30:00.000Z'
   expect(resetTime('resets 12am (UTC)', at)).toBe('2027-01-01T00:00:00.000Z')
   expect(resetTime('resets Jan 2 at 9:15am (America/New_York)', at)).toBe('2027-01-02T14:15:00.000Z')
+  expect(resetTime('resets Feb 30, 3pm (Europe/Berlin)', at)).toBe('2027-03-02T14:00:00.000Z')
+  expect(resetTime('resets Feb 45, 3pm (Europe/Berlin)', at)).toBeNull()
   expect(resetTime('resets soon', at)).toBeNull()
 })
 
