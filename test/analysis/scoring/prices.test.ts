@@ -61,6 +61,15 @@ describe('prices of our own', () => {
     ['qwen3-max-2026-01-23', 1.2, 6, 1.2],
     ['moonshot/moonshot-v1-8k-0430', 0.2, 2, 0.2],
     ['kimi-latest', 2, 5, 0.15],
+    ['claude-opus-4-5-20251101', 5, 25, 0.5],
+    ['claude-opus-4-7', 5, 25, 0.5],
+    ['claude-opus-4-1-20250805', 15, 75, 1.5],
+    ['claude-fable-5', 10, 50, 1],
+    ['claude-haiku-4-5-20251001', 1, 5, 0.1],
+    ['claude-3-5-haiku-20241022', 0.8, 4, 0.08],
+    ['gpt-5-codex', 1.25, 10, 0.125],
+    ['gpt-5-mini', 0.25, 2, 0.025],
+    ['gemini-2.5-flash', 0.3, 2.5, 0.03],
     ['claude-4.5-sonnet', 3, 15, 0.3],
     ['claude-4-5-sonnet', 3, 15, 0.3],
     ['anthropic/claude-4.6-opus', 5, 25, 0.5],
@@ -130,6 +139,12 @@ describe('prices of our own', () => {
         return dollarsOf(pricer.cost({ model, tokens, at: AT, aggregated: true }) ?? -1n)
       })
     expect(writes('claude-haiku-5-5')).toEqual([0.125, 0.2])
+    expect(writes('claude-opus-4-5-20251101')).toEqual([6.25, 10])
+    expect(writes('claude-opus-4-7')).toEqual([6.25, 10])
+    expect(writes('claude-opus-4-1-20250805')).toEqual([18.75, 30])
+    expect(writes('claude-fable-5')).toEqual([12.5, 20])
+    expect(writes('claude-haiku-4-5-20251001')).toEqual([1.25, 2])
+    expect(writes('claude-3-5-haiku-20241022')).toEqual([1, 1.6])
     expect(writes('claude-sonnet-5-5')).toEqual([2.5, 4])
     expect(writes('gpt-6.1-sol')[0]).toBe(2.5)
     expect(writes('glm-4.6')).toEqual([0.6, 0.6])

@@ -5,7 +5,7 @@ import { commandLineActor } from '../../../src/cli/command/actor.ts'
 import type { AuditEntry, AuditReport } from '../../../src/features/audit/model.ts'
 import { entryList } from '../../../src/features/audit/queries.ts'
 import { client, jsonPost, newOrg, testApp } from '../../support/api.ts'
-import { PROGRAM } from '../../support/cli.ts'
+import { run as runProgram } from '../../support/cli.ts'
 import { findDifferences, testsDatabase } from '../../support/postgres.ts'
 import { memberRecord, sessionRecord } from '../../support/records.ts'
 
@@ -19,13 +19,8 @@ const app = testApp(database.sql)
 
 /** Runs a command on the test's database; what it printed. */
 async function run(args: readonly string[], stdin = ''): Promise<string> {
-  const child = Bun.spawn([...PROGRAM, ...args, '--json'], {
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, DATABASE_URL: database.url, LOG_LEVEL: 'warn' },
-    stdin: new Blob([stdin]),
-    stdout: 'pipe',
-    stderr: 'pipe',
-  })
-  const [stdout, stderr, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited])
+  const env = { DATA_DIR: '/nonexistent', DATABASE_URL: database.url }
+  const { code, stdout, stderr } = await runProgram([...args, '--json'], env, stdin)
   if (code !== 0) throw new Error(`${args.join(' ')}: exit code ${code}: ${stderr}`)
   return stdout
 }
