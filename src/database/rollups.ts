@@ -14,6 +14,14 @@ export const summedProject = (project: string | undefined): string =>
 export const describeSummed = (project: string | undefined): string =>
   project === WITHOUT_PROJECT ? 'no project' : project || 'all projects'
 
+/** Makes `rows` of all rows of a table. */
+export const tableRows =
+  (name: string): Declared['rows'] =>
+  (sql, orgId, table = sql.unsafe(name)) =>
+    sql`
+    from ${table} s
+    where s.org_id = ${orgId}`
+
 /** The condition that a session or finding `s` is of these days, with its time for indexes: days begin within 15 h of UTC's. */
 export const betweenDays = (sql: ISql, first: Fragment, before: Fragment): Fragment => sql`
   s.created_at >= (${first})::timestamp at time zone 'UTC' - interval '15 hours'

@@ -7,8 +7,8 @@ import { type BudgetScope, budgetInForce, daysOfScope } from '../budgets/scope-q
 import { PRIVATE } from '../cost/breakdown-queries.ts'
 import { facetOf, shareTexts } from '../usage/facet-sources.ts'
 import { matching, type UsageFilters } from '../usage/filters.ts'
-import { COSTS, type RangeFilters, type SumKey } from '../usage/model.ts'
-import { EXPLAINED } from '../usage/rollup.ts'
+import { COSTS, EXPLAINED, type RangeFilters, type SumKey } from '../usage/model.ts'
+
 import { filteredColumns, matchingShares, sharesIn } from '../usage/sources.ts'
 import { columnOfKey, inSpans, OTHERS, selected, signedRows, sumsWith, teamTable } from '../usage/sums.ts'
 import type { UsedSums } from './explain.ts'

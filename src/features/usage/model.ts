@@ -57,6 +57,12 @@ export const COSTS = COST_KINDS.map((kind) => `cost_${kind}` as const)
 /** The columns of session_usage that are divided among the days and models of a session, and among its tickets. */
 export const USED = [...COSTS, 'input', 'output', 'cache_read', 'cache_creation', 'unpriced_tokens'] as const
 
+/** The columns of which changes of cost are explained. */
+export const EXPLAINED = [
+  ...(['calls', 'prompts', 'input', 'output', 'cache_read', 'cache_creation', 'cache_creation_1h'] as const),
+  ...COSTS,
+] as const
+
 /** The columns of rows of usage that are summed: `micros` is the sum of `COSTS`. */
 export const MEASURES = ['micros', ...USED] as const
 

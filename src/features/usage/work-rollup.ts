@@ -1,15 +1,11 @@
 // Declares the sums by week from which effects of changes are measured.
 
 import type { ISql } from '../../database/client.ts'
-import { rollup } from '../../database/rollups.ts'
-import { COSTS } from './model.ts'
+import { rollup, tableRows } from '../../database/rollups.ts'
+import { EXPLAINED } from './model.ts'
 
-/** Sums of what was spent, by column of session_usage and of its rollups. */
-const SPENT = [
-  ...(['calls', 'prompts', 'tool_results', 'tool_errors'] as const),
-  ...(['input', 'output', 'cache_read', 'cache_creation', 'cache_creation_1h'] as const),
-  ...COSTS,
-]
+/** The columns of session_usage that are summed. */
+const SPENT = ['tool_results', 'tool_errors', ...EXPLAINED]
 
 /** Work by week (from Monday, of the organization's zone): what effects of changes are measured from. */
 export const WORK_ROLLUP = rollup({
@@ -18,9 +14,7 @@ export const WORK_ROLLUP = rollup({
   prefix: ['week', 'member'],
   // a session counts in the week in which it began; its quality is in hundredths
   sums: ['sessions', 'quality', ...SPENT],
-  rows: (sql, orgId, table = sql`session_usage`) => sql`
-    from ${table} s
-    where s.org_id = ${orgId}`,
+  rows: tableRows('session_usage'),
   count: (sql, rows) => sql`
     select
       date_trunc('week', s.day::timestamp)::date as week, s.member, s.project, s.model, s.price,
@@ -44,9 +38,7 @@ export const TRAIT_ROLLUP = rollup({
   key: ['trait', 'value', 'member', 'week'],
   prefix: ['trait', 'value'],
   sums: ['calls'],
-  rows: (sql, orgId, table = sql`session_facets`) => sql`
-    from ${table} s
-    where s.org_id = ${orgId}`,
+  rows: tableRows('session_facets'),
   count: (sql, rows) => sql`
     select
       v.trait, v.value, s.member, date_trunc('week', s.day::timestamp)::date as week, sum_bigint(s.calls) as calls
