@@ -1,8 +1,8 @@
 // The differences of alerts and digests.
 
-import { fieldError, validationError } from '../../base/errors.ts'
+import { validationError } from '../../base/errors.ts'
 import type { ISql } from '../../database/client.ts'
-import { findMemberIds, NO_MEMBER } from '../usage/scope-queries.ts'
+import { getMemberId } from '../usage/scope-queries.ts'
 import type { RuleFields } from './changes.ts'
 import { shownDestination } from './destinations.ts'
 import { Digest, DigestChangeBody, isSameHour, NewDigestBody, nextHour } from './digest-model.ts'
@@ -41,8 +41,7 @@ function wantedOf(body: AlertChangeBody, orgId: string, before?: AlertRule): Rul
   const define = async (tx: ISql) => {
     const { member } = change.scope ?? {}
     if (member === undefined) return definition
-    const id = (await findMemberIds(tx, orgId, [member])).get(member)
-    if (id === undefined) throw fieldError('scope.member', NO_MEMBER)
+    const id = await getMemberId(tx, orgId, member, 'scope.member')
     return { ...definition, scope: { ...definition.scope, member: id } }
   }
   return {

@@ -1,10 +1,9 @@
 import type { NamedScope } from '../../analysis/records/budget.ts'
 import { unitsOf } from '../../base/decimals.ts'
-import { fieldError } from '../../base/errors.ts'
 import { derivedId } from '../../base/ids.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
 import { unnest } from '../../database/rows.ts'
-import { findMemberIds, idsOf, NO_MEMBER } from '../usage/scope-queries.ts'
+import { getMemberId, idsOf } from '../usage/scope-queries.ts'
 
 // The budgets of an organization and of its projects, members and teams, and what these cost.
 
@@ -27,9 +26,7 @@ export function scopeOf({ project, member, team }: NamedScope): BudgetScope {
 export async function findScope(sql: ISql, orgId: string, names: NamedScope): Promise<BudgetScope> {
   const given = scopeOf(names)
   if (given.scope !== 'member') return given
-  const id = (await findMemberIds(sql, orgId, [given.scope_key])).get(given.scope_key)
-  if (id === undefined) throw fieldError('member', NO_MEMBER)
-  return { scope: 'member', scope_key: id }
+  return { scope: 'member', scope_key: await getMemberId(sql, orgId, given.scope_key, 'member') }
 }
 
 export const shownScope = ({ scope, scope_key }: BudgetScope) =>

@@ -3,7 +3,7 @@
 import { recordEntries, recordEntry, SYSTEM } from '../../accounts/audit-log/append.ts'
 import { grants } from '../../accounts/keys/rights.ts'
 import type { Access } from '../../accounts/people/callers.ts'
-import { ApiError, fieldError } from '../../base/errors.ts'
+import { ApiError } from '../../base/errors.ts'
 import type { ISql, Sql } from '../../database/client.ts'
 import { inOrganization } from '../../database/org-lock.ts'
 import type { Viewer } from '../../http/whole-list.ts'
@@ -14,7 +14,7 @@ import { readTexts } from '../sessions/deleted-queries.ts'
 import type { SessionDetailBody, StoredFinding } from '../sessions/model.ts'
 import { withDecision } from '../sessions/writing/merge-fragments.ts'
 import { replaceFindings } from '../sessions/writing/write.ts'
-import { findMemberIds, NO_MEMBER } from '../usage/scope-queries.ts'
+import { findMemberIds, getMemberId } from '../usage/scope-queries.ts'
 
 const ACTIONS = {
   open: 'finding.reopened',
@@ -38,7 +38,8 @@ export async function changeFinding(
   return await inOrganization(writes, orgId, async (tx) => {
     await refuseUnlessMay(tx, access, id, body, shown)
     const ids = await findSessionsOf(tx, orgId, id, shown)
-    const assignee = await idOfAssignee(tx, orgId, body.assignee)
+    const assignee =
+      body.assignee == null ? undefined : await getMemberId(tx, orgId, body.assignee, 'assignee')
     const { status, note } = body
     const before = await decide(tx, orgId, ids, [id], (finding) => ({
       status: status ?? finding.status,
@@ -127,11 +128,4 @@ async function refuseUnlessMay(
     'FORBIDDEN',
     'This needs an API key with the scope admin; its assignee may set a finding to fixed or open',
   )
-}
-
-async function idOfAssignee(tx: ISql, orgId: string, assignee: string | null | undefined) {
-  if (assignee == null) return undefined
-  const id = (await findMemberIds(tx, orgId, [assignee])).get(assignee)
-  if (id === undefined) throw fieldError('assignee', NO_MEMBER)
-  return id
 }

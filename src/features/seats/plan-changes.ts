@@ -4,7 +4,7 @@ import { addDays } from '../../base/dates.ts'
 import { fieldError, validationError } from '../../base/errors.ts'
 import type { ISql } from '../../database/client.ts'
 import { deleteById } from '../../database/rows.ts'
-import { findMemberIds, NO_MEMBER } from '../usage/scope-queries.ts'
+import { getMemberId } from '../usage/scope-queries.ts'
 import type { NewPlanBody, Plan, PlanChangeBody } from './model.ts'
 import { findInForce, getPlan, shownPlan } from './plan-queries.ts'
 import { type PlanRow, upsertPlans, writePlans } from './plan-write.ts'
@@ -21,9 +21,7 @@ function refuseProblem(wanted: Omit<PlanRecord, 'type'>): void {
 export async function createPlan(tx: ISql, orgId: string, actor: Actor, body: NewPlanBody, replace: boolean) {
   refuseProblem(body)
   const { vendor, plan, from } = body
-  const ids = await findMemberIds(tx, orgId, [body.member ?? []].flat())
-  const member = body.member == null ? '' : ids.get(body.member)
-  if (member === undefined) throw fieldError('member', NO_MEMBER)
+  const member = body.member == null ? '' : await getMemberId(tx, orgId, body.member, 'member')
   const before = replace ? await findInForce(tx, orgId, { vendor, plan, member, from }) : []
   const ended = before.map((row): PlanRow => ({ ...row, to: addDays(from, -1) }))
   await upsertPlans(tx, orgId, ended)

@@ -1,3 +1,4 @@
+import { fieldError } from '../../base/errors.ts'
 import { asciiLower } from '../../base/text.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
 import { memberAddresses } from '../../database/member-addresses.ts'
@@ -30,6 +31,13 @@ export async function findMemberIds(sql: ISql, orgId: string, members: readonly 
 }
 
 export const NO_MEMBER = 'there is no such member'
+
+/** The id of one that `field` of a request names. Throws VALIDATION_ERROR where there is none. */
+export async function getMemberId(sql: ISql, orgId: string, member: string, field: string): Promise<string> {
+  const id = (await findMemberIds(sql, orgId, [member])).get(member)
+  if (id === undefined) throw fieldError(field, NO_MEMBER)
+  return id
+}
 
 /** The ids of the members `m` that meet the condition, as an array. */
 export const idsOf = (sql: ISql, orgId: string, condition: Fragment): Fragment => sql`
