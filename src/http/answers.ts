@@ -26,13 +26,6 @@ interface ResponseSet {
   status?: number | string | undefined
 }
 
-interface AnswerDeps {
-  /** Counts the memory of compressed bodies that are kept. */
-  grow: ResponseCache['grow']
-  /** The path that a proxy puts before ours, `` or `/analytics`. */
-  prefix: string
-}
-
 /** Makes the response for what a handler returned: 204 for nothing, a Response with the headers of `set`. `isApi`: below /v1. */
 export type Answer = (given: unknown, set: ResponseSet, request: Request, isApi: boolean) => Response
 
@@ -44,8 +37,9 @@ function bodyOf(value: unknown, { headers }: ResponseSet): CachedResponse {
   return responseOf(typeof value === 'string' ? new JsonText(value) : value, { contentType: String(type) })
 }
 
+/** `grow` counts the memory of compressed bodies that are kept; `prefix` is the path that a proxy adds, `` or `/analytics`. */
 export const createAnswer =
-  ({ grow, prefix }: AnswerDeps): Answer =>
+  (grow: ResponseCache['grow'], prefix: string): Answer =>
   (given, set, request, isApi) => {
     const { headers } = set
     if (given instanceof Response) {
@@ -87,14 +81,8 @@ export const createAnswer =
     return new Response(isApi ? streamOf(bytes, request) : bytes, init)
   }
 
-interface AnswersDeps {
-  gate: Pick<Gate, 'release'>
-  record: RecordRequest
-  answer: Answer
-}
-
 /** Sends what handlers return, frees what the request had, and writes its line in the log. */
-export const answers = ({ gate, record, answer }: AnswersDeps) =>
+export const answers = ({ gate, record, answer }: { gate: Gate; record: RecordRequest; answer: Answer }) =>
   new Elysia()
     .use(context)
     // `route` is undefined where no route takes the request, whatever its type

@@ -60,7 +60,7 @@ interface ApiDeps extends Pick<RouteDeps, 'gate' | 'server'>, CachedDeps {
 }
 
 /** A function that reads the body of a request, whose caller is allowed; null where the route takes none. */
-export const createBodyReader =
+const createBodyReader =
   ({ gate, server }: Pick<ApiDeps, 'gate' | 'server'>) =>
   async (
     { params: pathSchema, query, body, reads }: Route,

@@ -178,7 +178,7 @@ export function createApp(deps: AppDeps) {
   const wholeLists = createWholeLists({ sql: lists, log })
   const server = () => app.server
   const prefix = publicPath(config)
-  const answer = createAnswer({ grow: cache.grow, prefix })
+  const answer = createAnswer(cache.grow, prefix)
   const routes = createRoutes()
   const { checkResponses } = deps
   const apis = createApi({ routes, answer, sql, gate, cache, wholeLists, checkResponses, server })

@@ -37,7 +37,7 @@ export function smallApp(
     server: () => null,
   })
   const record = () => {}
-  const answer = createAnswer({ grow: cache.grow, prefix: '' })
+  const answer = createAnswer(cache.grow, '')
   const routes = createRoutes()
   const wholeLists = createWholeLists({ sql, log: silent })
   const server = () => null
