@@ -52,8 +52,8 @@ const tooLarge = (maxBytes: number) =>
 
 /** The media type in lower case, JSON where none is given; throws 415 unless it is one of `accepted` in UTF-8. */
 function mediaTypeOf(request: Request, { types = [JSON_TYPE], needsType = false }: BodyOptions): string {
-  const given = request.headers.get('content-type') || (needsType ? '' : JSON_TYPE)
-  const [type = '', ...parameters] = given.split(';')
+  const header = request.headers.get('content-type') || (needsType ? '' : JSON_TYPE)
+  const [type = '', ...parameters] = header.split(';')
   const mediaType = type.trim().toLowerCase()
   const utf8 = parameters.every((one) => !/^\s*charset\s*=/i.test(one) || CHARSET_PARAMETER.test(one))
   if (types.includes(mediaType) && utf8) return mediaType

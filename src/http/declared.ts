@@ -88,9 +88,9 @@ export function createRoutes() {
     },
     /** Finds what the route of a request declares. `pattern`: its path, as Elysia's `route`. */
     find({ method }: Request, pattern: string): Route {
-      const found = routes.get(pattern)?.[method === 'HEAD' ? 'GET' : method]
-      if (found === undefined) throw new Error(`${method} ${pattern} is not declared`)
-      return found
+      const operation = routes.get(pattern)?.[method === 'HEAD' ? 'GET' : method]
+      if (operation === undefined) throw new Error(`${method} ${pattern} is not declared`)
+      return operation
     },
   }
 }

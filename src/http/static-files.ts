@@ -18,17 +18,17 @@ const TYPES: Record<string, string> = {
 export type StaticFile = () => Promise<CachedResponse>
 
 /** `make` with its result kept. Elysia waits for the result of a function whose text says that it is async. */
-function kept(make: () => Promise<CachedResponse>): StaticFile {
-  const made = onceResolved(make)
-  return async () => await made()
+function cachedFile(make: () => Promise<CachedResponse>): StaticFile {
+  const load = onceResolved(make)
+  return async () => await load()
 }
 
 /** A text that the server makes. */
 export const textFile = (contentType: string, text: () => string | Promise<string>): StaticFile =>
-  kept(async () => responseOf(new JsonText(await text()), { contentType }))
+  cachedFile(async () => responseOf(new JsonText(await text()), { contentType }))
 
 export const packedFile = (name: string): StaticFile =>
-  kept(async () => {
+  cachedFile(async () => {
     const gzip = await Bun.file(packedPath(name)).bytes()
     const contentType = TYPES[name.slice(name.lastIndexOf('.') + 1)]
     const file = new CachedResponse(Bun.gunzipSync(gzip), etagOf(gzip), { contentType }, ['gzip'])

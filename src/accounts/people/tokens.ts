@@ -10,8 +10,8 @@ export const makeToken = (): string => randomBytes(TOKEN_BYTES).toString('base64
 export const hashToken = (token: string): Uint8Array => new Bun.CryptoHasher('sha256').update(token).digest()
 
 /** Whether a given text is the token; takes the same time for every text. */
-export const isToken = (given: string, token: string): boolean =>
-  timingSafeEqual(hashToken(given), hashToken(token))
+export const isToken = (text: string, token: string): boolean =>
+  timingSafeEqual(hashToken(text), hashToken(token))
 
 /** The CSRF token of a session: derived from the cookie, so that nothing more is stored. */
 export const csrfTokenOf = (token: string): string =>

@@ -57,15 +57,15 @@ export async function whoAmI({ env, json }: Context, options: ServerOptions): Pr
 
 /** `logout`: deletes what `login` kept, and what is remembered of that server. */
 export async function logout({ env, json }: Context): Promise<void> {
-  const kept = readAny(env)
+  const before = readAny(env)
   deleteLogin(env)
-  if (kept !== undefined) await deleteStateOf(env, kept.server)
-  if (kept !== undefined && !json)
+  if (before !== undefined) await deleteStateOf(env, before.server)
+  if (before !== undefined && !json)
     printMessage('the key itself is still valid: key revoke, on the server, ends it')
   await printResult(
     json,
-    { server: kept?.server ?? null },
-    kept === undefined ? 'nobody was signed in' : `signed out of ${kept.server}`,
+    { server: before?.server ?? null },
+    before === undefined ? 'nobody was signed in' : `signed out of ${before.server}`,
   )
 }
 

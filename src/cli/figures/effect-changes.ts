@@ -19,10 +19,10 @@ type AddOptions = OrgOptions & { [Field in (typeof LISTS)[number]]?: string } & 
 
 /** `effects add NAME`: records a change, or has days assigned. */
 export async function addChange(context: Context, options: AddOptions, [name]: Args): Promise<void> {
-  const { org, server: _server, key: _key, ...given } = options
-  const body: Record<string, unknown> = { name, ...given }
+  const { org, server: _server, key: _key, ...fields } = options
+  const body: Record<string, unknown> = { name, ...fields }
   for (const field of LISTS) {
-    const list = given[field]?.split(',').map((each) => each.trim())
+    const list = fields[field]?.split(',').map((each) => each.trim())
     if (list !== undefined) body[field] = list
   }
   const server = serverUnlessOrg(context.env, options)

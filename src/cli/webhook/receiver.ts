@@ -56,7 +56,7 @@ export function startReceiver(options: ReceiverOptions) {
   return { url: `http://${HOST}:${server.port}`, stop: () => server.stop(true) }
 }
 
-async function receive(request: Request, { secret, prefix, status: wanted, onReceived }: ReceiverOptions) {
+async function receive(request: Request, { secret, prefix, status: code, onReceived }: ReceiverOptions) {
   if (request.method !== 'POST')
     return new Response('webhooks are sent by POST\n', { status: 405, headers: { allow: 'POST' } })
   const body = await readAtMost(request.body ?? [], MAX_BODY_BYTES)
@@ -65,7 +65,7 @@ async function receive(request: Request, { secret, prefix, status: wanted, onRec
     body === undefined
       ? { signature: 'unverified', warning: `the body is larger than ${MAX_BODY_BYTES} bytes` }
       : verifyDelivery(secret(), prefix, headers, body)
-  const status = body === undefined ? 413 : verification.signature === 'invalid' ? 400 : wanted
+  const status = body === undefined ? 413 : verification.signature === 'invalid' ? 400 : code
   onReceived({
     received_at: new Date().toISOString(),
     event: headers.get(`${prefix}-Event`),

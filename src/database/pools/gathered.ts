@@ -6,7 +6,7 @@ const MAX_GATHERING_MS = 1
 interface Batch<Value> {
   /** The values by id; requests for the same id share the promise. */
   values: Map<string, Promise<Value | undefined>>
-  found: PromiseWithResolvers<ReadonlyMap<string, Value>>
+  result: PromiseWithResolvers<ReadonlyMap<string, Value>>
 }
 
 /**
@@ -41,9 +41,9 @@ export function gathered<Value>(
       if (batch === undefined) break
       waiting = undefined
       try {
-        batch.found.resolve(await find([...batch.values.keys()]))
+        batch.result.resolve(await find([...batch.values.keys()]))
       } catch (error) {
-        batch.found.reject(error)
+        batch.result.reject(error)
       }
     } while (waiting !== undefined)
     isRunning = false
@@ -51,11 +51,11 @@ export function gathered<Value>(
 
   return (id) => {
     calls += 1
-    waiting ??= { values: new Map(), found: Promise.withResolvers() }
-    const { values, found } = waiting
+    waiting ??= { values: new Map(), result: Promise.withResolvers() }
+    const { values, result } = waiting
     const answer = values.get(id)
     if (answer !== undefined) return answer
-    const value = found.promise.then((all) => all.get(id))
+    const value = result.promise.then((all) => all.get(id))
     values.set(id, value)
     if (!isRunning) void run()
     return value

@@ -35,9 +35,9 @@ export async function writeReports(
   orgId: string,
   sent: readonly SentRecord<'report'>[],
 ): Promise<ReportsWritten> {
-  const wanted = sent.map(wantedOf)
-  const stored = await findReports(tx, orgId, idsOf(wanted))
-  const { rows, ...result } = findChanges(wanted, stored, { keyOf: ({ id }) => id, isSame })
+  const reports = sent.map(wantedOf)
+  const stored = await findReports(tx, orgId, idsOf(reports))
+  const { rows, ...result } = findChanges(reports, stored, { keyOf: ({ id }) => id, isSame })
   await buildReports(tx, orgId, rows)
   return { ...result, generated: rows }
 }
@@ -53,12 +53,12 @@ function wantedOf({ prefix, record }: SentRecord<'report'>): ReportFields {
   return { id, report_type, from, to, generated_at, through }
 }
 
-const isSame = (wanted: ReportFields, other: ReportFields): boolean =>
-  wanted.report_type === other.report_type &&
-  wanted.from === other.from &&
-  wanted.to === other.to &&
-  (wanted.generated_at === null || wanted.generated_at === other.generated_at) &&
-  (wanted.through === null || wanted.through === other.through)
+const isSame = (report: ReportFields, other: ReportFields): boolean =>
+  report.report_type === other.report_type &&
+  report.from === other.from &&
+  report.to === other.to &&
+  (report.generated_at === null || report.generated_at === other.generated_at) &&
+  (report.through === null || report.through === other.through)
 
 async function findReports(tx: ISql, orgId: string, ids: string[]): Promise<Map<string, ReportFields>> {
   const rows = await tx<ReportFields[]>`

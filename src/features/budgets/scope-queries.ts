@@ -24,9 +24,9 @@ export function scopeOf({ project, member, team }: NamedScope): BudgetScope {
 
 /** The same of a request's query. Throws VALIDATION_ERROR naming `member` for one that does not exist. */
 export async function findScope(sql: ISql, orgId: string, names: NamedScope): Promise<BudgetScope> {
-  const given = scopeOf(names)
-  if (given.scope !== 'member') return given
-  return { scope: 'member', scope_key: await getMemberId(sql, orgId, given.scope_key, 'member') }
+  const scope = scopeOf(names)
+  if (scope.scope !== 'member') return scope
+  return { scope: 'member', scope_key: await getMemberId(sql, orgId, scope.scope_key, 'member') }
 }
 
 export const shownScope = ({ scope, scope_key }: BudgetScope) =>

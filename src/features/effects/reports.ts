@@ -48,10 +48,10 @@ async function measureAll(
   for (const change of changes) {
     const until = closedUntil(change, state, Number(query.weeks))
     const basis = basisOf(change, state, query, until, versions, prices)
-    const kept = reports.get(change.id)
-    const isKept = until !== undefined && kept?.basis === basis
-    const figures = isKept ? kept.figures : await figuresOf(sql, orgId, state, change, query, prices)
-    const since = kept?.figures.verdict === figures.verdict ? kept.since : now
+    const stored = reports.get(change.id)
+    const isKept = until !== undefined && stored?.basis === basis
+    const figures = isKept ? stored.figures : await figuresOf(sql, orgId, state, change, query, prices)
+    const since = stored?.figures.verdict === figures.verdict ? stored.since : now
     measured.push({ effect: effectOf(change, query, figures, also.get(change.id)), since })
     if (isKept) continue
     if (until !== undefined && store !== null)

@@ -17,21 +17,21 @@ const MAX_DOMAINS = 50
 const plain = (paths: readonly string[]): string[] => [...new Set(paths.map(plainPath))]
 
 /** The people of the route's answer who know the domains of these files, by their scores over the files themselves. */
-export async function whoKnowsFiles(call: Call, given: { paths: string[]; page?: number }): Promise<object> {
+export async function whoKnowsFiles(call: Call, args: { paths: string[]; page?: number }): Promise<object> {
   const expertise = await get<Expertise>(call, '/v1/team/expertise')
   const { data, domains } = await call.read((sql, orgId) =>
-    whoKnows(sql, orgId, expertise, plain(given.paths)),
+    whoKnows(sql, orgId, expertise, plain(args.paths)),
   )
   const few = data.map((person) => ({ ...person, domains: person.domains.slice(0, MAX_DOMAINS) }))
-  return pageOfAll(few, given.page, { domains: domains.slice(0, MAX_DOMAINS) })
+  return pageOfAll(few, args.page, { domains: domains.slice(0, MAX_DOMAINS) })
 }
 
 /** Findings, churn, owners and pull requests of each file, the riskiest first. */
-export async function riskyFiles(call: Call, given: { paths: string[]; project?: string; page?: number }) {
+export async function riskyFiles(call: Call, args: { paths: string[]; project?: string; page?: number }) {
   const { onlyMember, scopes } = call.access
-  const filter = { paths: plain(given.paths), project: given.project }
+  const filter = { paths: plain(args.paths), project: args.project }
   const [heatmap, stored, pullRequests] = await Promise.all([
-    call.read((sql, orgId) => filesInHeatmap(sql, orgId, filter.paths.map(fileKeyOf), given.project)),
+    call.read((sql, orgId) => filesInHeatmap(sql, orgId, filter.paths.map(fileKeyOf), args.project)),
     call.read((sql, orgId) => findFiles(sql, orgId, filter)),
     grants(scopes, 'risk:read') ? call.read((sql, orgId) => findPullRequests(sql, orgId, filter)) : undefined,
   ])
@@ -71,5 +71,5 @@ export async function riskyFiles(call: Call, given: { paths: string[]; project?:
   })
   const riskOf = ({ heatmap: risk }: (typeof files)[number]) => risk?.risk_score ?? 0
   files.sort((a, b) => riskOf(b) - riskOf(a) || b.churn.commits - a.churn.commits)
-  return pageOfAll(files, given.page)
+  return pageOfAll(files, args.page)
 }

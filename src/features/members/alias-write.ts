@@ -79,12 +79,12 @@ async function findOwners(tx: ISql, orgId: string, members: readonly { email: st
 
 /** Finds aliases by their own address, or by that of their member. */
 export async function findAliases(tx: ISql, orgId: string, addresses: readonly string[]) {
-  const wanted = [...new Set(addresses)]
+  const addressList = [...new Set(addresses)]
   return await tx<AliasRow[]>`
     select l.email, l.member_email
     from member_aliases l
     where l.org_id = ${orgId}
-      and (l.email = any(${wanted}::text[]) or l.member_email = any(${wanted}::text[]))`
+      and (l.email = any(${addressList}::text[]) or l.member_email = any(${addressList}::text[]))`
 }
 
 async function storeAliases(

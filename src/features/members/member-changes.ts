@@ -207,19 +207,19 @@ export async function inviteMembers(
   const rows = await Promise.all(members.map(({ email }) => findMember(tx, orgId, email)))
   for (const [index, { role }] of members.entries()) {
     const field = `members[${index}].role`
-    const given = rows[index]?.role ?? role
+    const newRole = rows[index]?.role ?? role
     refuseForOwners(changer, { role }, field)
-    refuseForOwners(changer, { role: given }, field)
-    refuseBeyond(changer, given, undefined, field)
+    refuseForOwners(changer, { role: newRole }, field)
+    refuseBeyond(changer, newRole, undefined, field)
   }
   const sent = members.map(({ email, display_name, role, team }, index): SentRecord<'member'> => {
     const before = rows[index]
     // an address is longer than a name may be
     const name = display_name ?? email.replace(/@.*/, '').slice(0, 200)
-    const kept = before && { display_name: before.display_name, role: before.role }
+    const stored = before && { display_name: before.display_name, role: before.role }
     const joined_at = before?.joined_at ?? now.toISOString()
-    const given = kept ?? { display_name: name, role, team: team ?? null }
-    return { prefix: `members[${index}].`, record: { type: 'member', email, joined_at, ...given } }
+    const fields = stored ?? { display_name: name, role, team: team ?? null }
+    return { prefix: `members[${index}].`, record: { type: 'member', email, joined_at, ...fields } }
   })
   const joined = await addMembers(tx, orgId, changer, sent, now)
   const idOf = new Map([...joined, ...rows].flatMap((member) => (member ? [[member.email, member.id]] : [])))

@@ -78,7 +78,7 @@ export function prepareRisk(record: PrRiskRecord): PreparedRisk {
 
 function givenLifecycle(record: PrRiskRecord): PreparedRisk['lifecycle'] {
   const { state = null, merge_commit = null, url = null, default_branch = null, author_email } = record
-  const time = (given: string | null | undefined) => (given == null ? null : normalizeTimestamp(given))
+  const time = (text: string | null | undefined) => (text == null ? null : normalizeTimestamp(text))
   return {
     ...{ state, merged_at: time(record.merged_at), closed_at: time(record.closed_at), merge_commit, url },
     ...{ default_branch, author_email: author_email == null ? null : asciiLower(author_email) },
@@ -139,12 +139,12 @@ export function componentsOf(scored: Record<Component, ScoreComponent>): RiskCom
 
 /** The parts as given; one without contributions gets the contribution `reported`. */
 function givenParts(record: PrRiskRecord): RiskComponents {
-  const given = COMPONENTS.map((part): [Component, ScoreComponent] => {
+  const components = COMPONENTS.map((part): [Component, ScoreComponent] => {
     const score = unscaled(scaled(record[scoreField(part)] ?? 0, SCORE_DECIMALS), SCORE_DECIMALS)
     const reported = [{ name: 'reported', value: score, points: score }]
     return [part, { score, contributions: record.contributions?.[part] ?? reported }]
   })
-  return componentsOf(Object.fromEntries(given) as Record<Component, ScoreComponent>)
+  return componentsOf(Object.fromEntries(components) as Record<Component, ScoreComponent>)
 }
 
 /** Percent; they add up to 100. */

@@ -183,7 +183,7 @@ async function partsOf(
   const now = (await computeComponents(tx, orgId, changes)).values()
   const parts = missing.flatMap((risk) => partsBefore(risk) ?? now.next().value ?? [])
   const computed = (await withSecurity(tx, orgId, parts)).values()
-  return rows.flatMap((given) => given ?? computed.next().value ?? [])
+  return rows.flatMap((row) => row ?? computed.next().value ?? [])
 }
 
 function riskRow(

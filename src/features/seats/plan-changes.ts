@@ -12,8 +12,8 @@ import { type PlanRow, upsertPlans, writePlans } from './plan-write.ts'
 const detailsOf = ({ id, ...plan }: Plan) => ({ ids: [id], ...plan })
 
 /** Throws VALIDATION_ERROR for what the fields of a plan have wrong together. */
-function refuseProblem(wanted: Omit<PlanRecord, 'type'>): void {
-  const problem = planProblem(wanted, '')
+function refuseProblem(plan: Omit<PlanRecord, 'type'>): void {
+  const problem = planProblem(plan, '')
   if (problem !== undefined) throw validationError(problem)
 }
 
@@ -39,11 +39,11 @@ export async function createPlan(tx: ISql, orgId: string, actor: Actor, body: Ne
 /** Changes the fields of a plan that are given. Throws NOT_FOUND, VALIDATION_ERROR. */
 export async function changePlan(tx: ISql, orgId: string, actor: Actor, id: string, change: PlanChangeBody) {
   const before = shownPlan(await getPlan(tx, orgId, id))
-  const wanted = { ...before, ...change }
-  refuseProblem(wanted)
+  const fields = { ...before, ...change }
+  refuseProblem(fields)
   // written by its id, as another name would be another plan
   await deleteById(tx, orgId, id, 'plans')
-  const written = await writePlans(tx, orgId, [{ prefix: '', record: wanted }])
+  const written = await writePlans(tx, orgId, [{ prefix: '', record: fields }])
   const after = shownPlan(await getPlan(tx, orgId, written.ids[0] ?? ''))
   if (after.id !== id) throw fieldError('from', `is that of another plan: ${after.id}`)
   if (!Bun.deepEquals(after, before)) await recordEntry(tx, orgId, actor, 'plan.updated', detailsOf(after))

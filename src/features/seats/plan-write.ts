@@ -61,9 +61,9 @@ export async function writePlans(
   })
   const stored = await findStored(tx, orgId, plans)
   const planIds = new Map([...stored].map(([key, { id }]) => [key, id]))
-  const taken = new Set(planIds.values())
+  const usedIds = new Set(planIds.values())
   const rows = plans.map((row): PlanRow => {
-    const idOf = () => (row.id === '' || taken.has(row.id) ? newId('plan') : row.id)
+    const idOf = () => (row.id === '' || usedIds.has(row.id) ? newId('plan') : row.id)
     return { ...row, id: planIds.getOrInsertComputed(keyOf(row), idOf) }
   })
   const isSame = (row: PlanRow, other: PlanRow) => Bun.deepEquals(row, other)
@@ -118,7 +118,7 @@ export async function refuseOverlaps(
   written: readonly PlanRow[],
   fieldOf: (row: PlanRow) => string,
 ): Promise<void> {
-  const [found] = await tx<{ id: string; other: string }[]>`
+  const [overlap] = await tx<{ id: string; other: string }[]>`
     select p.id, o.id as other
     from plans p
     join plans o
@@ -133,9 +133,9 @@ export async function refuseOverlaps(
       and p.id = any (${written.map(({ id }) => id)}::text[])
     order by p.first_day desc, p.id
     limit 1`
-  const row = written.find(({ id }) => id === found?.id)
-  if (row === undefined || found === undefined) return
-  const message = `the member has a plan of this vendor then: ${found.other}`
+  const row = written.find(({ id }) => id === overlap?.id)
+  if (row === undefined || overlap === undefined) return
+  const message = `the member has a plan of this vendor then: ${overlap.other}`
   throw fieldError(`${fieldOf(row)}from`, message)
 }
 

@@ -5,18 +5,18 @@ import { usageRows } from '../usage/sources.ts'
 import { SessionNamePage } from './model.ts'
 
 /** The names that sessions have, in the order of their bytes. With `onlyMember` those of their own. */
-export const nameList = (named: 'project' | 'model' | 'agent') =>
+export const nameList = (column: 'project' | 'model' | 'agent') =>
   listOf({
     query: PageQuery,
     page: SessionNamePage,
     parts: (sql, orgId, _query, { onlyMember }) => {
-      const name = sql(named)
+      const name = sql(column)
       const filters = onlyMember === null ? {} : { member: onlyMember.id }
       return {
         tables: sql`
           with names as materialized (
-            select r.${name} as name, sum(${named === 'model' ? sql`r.sessions` : sql`r.main_sessions`}) as sessions
-            from (${usageRows(sql, orgId, filters, { columns: [named], buckets: undefined })}) r
+            select r.${name} as name, sum(${column === 'model' ? sql`r.sessions` : sql`r.main_sessions`}) as sessions
+            from (${usageRows(sql, orgId, filters, { columns: [column], buckets: undefined })}) r
             where r.${name} <> ''
             group by 1
           )`,
@@ -29,7 +29,7 @@ export const nameList = (named: 'project' | 'model' | 'agent') =>
             from session_usage u
             where u.org_id = ${orgId}
               and u.${name} = r.name
-              and ${named === 'model' ? sql`u.sessions = 1` : sql`u.is_main`}
+              and ${column === 'model' ? sql`u.sessions = 1` : sql`u.is_main`}
               ${onlyMember === null ? sql`` : sql`and u.member = ${onlyMember.id}`}
             order by u.day desc, u.created_at desc
             limit 1

@@ -133,8 +133,8 @@ export function prepareSession(
   const json = canonicalJson(prepared)
   refuseBeyondLimits(prepared, field, json)
   const isOfClient = record.parts == null || record.origin === 'both'
-  const given = isOfClient ? { record: { ...record, security_metadata: security } } : {}
-  return { ...prepared, ...given, field, hash: sha256(json) }
+  const recordPart = isOfClient ? { record: { ...record, security_metadata: security } } : {}
+  return { ...prepared, ...recordPart, field, hash: sha256(json) }
 }
 
 /** Computed values must stay within a record's limits, or the session's export could not be imported. */
@@ -246,20 +246,20 @@ const factorOf = ({ name, category, count, weight, points }: QualityFactorRecord
 })
 
 function qualityOf(record: SessionRecord, field: string): PreparedSession['detail']['quality_metadata'] {
-  const given: QualityRecord = record.quality_metadata ?? {}
+  const metadata: QualityRecord = record.quality_metadata ?? {}
   const scoring = {
-    scored_at: time(given.scored_at),
-    previous_score: given.previous_score == null ? null : points(given.previous_score),
+    scored_at: time(metadata.scored_at),
+    previous_score: metadata.previous_score == null ? null : points(metadata.previous_score),
   }
-  const score = record.quality_score ?? given.score
+  const score = record.quality_score ?? metadata.score
   if (score == null) return { ...scoreQuality(signalsOfRecord(record)), ...scoring }
-  if (given.score != null && points(given.score) !== points(score)) throw contradiction(field)
-  if (given.factors === undefined) return { ...reportedQuality(points(score)), ...scoring }
+  if (metadata.score != null && points(metadata.score) !== points(score)) throw contradiction(field)
+  if (metadata.factors === undefined) return { ...reportedQuality(points(score)), ...scoring }
   const quality = {
     score: points(score),
-    base: points(given.base ?? QUALITY_BASE),
-    factors: given.factors.map(factorOf),
-    breakdown: given.breakdown ?? {},
+    base: points(metadata.base ?? QUALITY_BASE),
+    factors: metadata.factors.map(factorOf),
+    breakdown: metadata.breakdown ?? {},
   }
   const sum = quality.factors.reduce(
     (total, factor) => total + hundredths(factor.points),

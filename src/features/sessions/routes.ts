@@ -6,9 +6,9 @@ import { sessionList } from './list-queries.ts'
 import { SessionDetail, type SessionListQuery } from './model.ts'
 import { nameList } from './name-queries.ts'
 
-const names = (named: 'project' | 'model' | 'agent', operationId: string, summary: string) =>
+const names = (column: 'project' | 'model' | 'agent', operationId: string, summary: string) =>
   ({
-    ...nameList(named),
+    ...nameList(column),
     scope: 'sessions:read',
     detail: { operationId, summary },
   }) as const

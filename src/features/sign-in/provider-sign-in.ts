@@ -105,14 +105,14 @@ async function admit(
     return undefined
   }
   const { email, name, team } = identity
-  const given = { ...(isOwner ? {} : { role }), ...(team === undefined ? {} : { team }) }
-  const added = { ...given, email: asciiLower(email), display_name: name, role }
+  const fields = { ...(isOwner ? {} : { role }), ...(team === undefined ? {} : { team }) }
+  const added = { ...fields, email: asciiLower(email), display_name: name, role }
   const member =
     person === undefined
       ? await addMember(tx, orgId, changer, added, now)
-      : Bun.deepEquals({ ...person, ...given }, person)
+      : Bun.deepEquals({ ...person, ...fields }, person)
         ? person
-        : await changeMember(tx, orgId, changer, person.id, given, now)
+        : await changeMember(tx, orgId, changer, person.id, fields, now)
   if (!keeps) await noteGivenRoles(tx, orgId, [member.id])
   await saveAccount(tx, orgId, member, identity)
   const memberRole = keeps

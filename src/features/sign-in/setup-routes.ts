@@ -36,18 +36,18 @@ const isSetUp = () => new ApiError('NOT_FOUND', 'This server has an organization
  */
 async function setUp(
   { people, countTry }: Pick<AuthDeps, 'people' | 'countTry'>,
-  wanted: Static<typeof SetupBody>,
+  fields: Static<typeof SetupBody>,
   token: string,
   client: Client,
   now: Date,
   former: string | undefined,
 ): Promise<{ orgId: string; memberId: string; token: string }> {
-  if (!isToken(wanted.token, token)) {
+  if (!isToken(fields.token, token)) {
     await countTry([`set-up ${client.counted}`], { at: client.at })
     throw new ApiError('UNAUTHORIZED', 'This is not the link of the running server: look at what it printed')
   }
-  const hash = await hashPassword(wanted.password)
-  const { display_name, email, organization } = wanted
+  const hash = await hashPassword(fields.password)
+  const { display_name, email, organization } = fields
   const stored = {
     slug: organization.slug ?? slugOf(organization.name),
     name: organization.name,

@@ -157,12 +157,12 @@ export function facetProblems(
   filters: { readonly [Name in Facet]?: unknown },
   keys: Readonly<Record<string, string | undefined>>,
 ): FieldProblem[] {
-  const named = [
+  const entries = [
     ...Object.entries(keys),
     ...FACETS.flatMap((facet) => (filters[facet] === undefined ? [] : [[facet, facet] as const])),
   ]
-  const first = named.find(([, key]) => isFacet(key))?.[1]
-  return named.flatMap(([field, key]) =>
+  const first = entries.find(([, key]) => isFacet(key))?.[1]
+  return entries.flatMap(([field, key]) =>
     problemIf(
       isFacet(key) && key !== first,
       field,

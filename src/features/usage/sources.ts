@@ -87,10 +87,10 @@ export function usageRows(
   const isOfSums = spans.every(({ grain }) => sumsOf(grain) !== undefined)
   const isShort = isSigned && isOfSums && spans.length > 1
   const rowsOf = (span: SpanOrAll, sign: '' | '-') => {
-    const found = sumsOf(span.grain)
-    if (found === undefined) return shareRows(sql, orgId, filters, span, columns, facet)
-    const wanted = isOfSums && sums !== COLUMNS ? [...columns, ...sums] : COLUMNS
-    return sumRows(sql, orgId, filters, span, { ...found, columns: wanted, sign })
+    const source = sumsOf(span.grain)
+    if (source === undefined) return shareRows(sql, orgId, filters, span, columns, facet)
+    const names = isOfSums && sums !== COLUMNS ? [...columns, ...sums] : COLUMNS
+    return sumRows(sql, orgId, filters, span, { ...source, columns: names, sign })
   }
   const direct = { added: spans, subtracted: [] }
   return signedRows<SpanOrAll>(sql, isShort ? shortSpansOf(date_from, date_to) : direct, rowsOf)

@@ -59,8 +59,8 @@ export function sumsWith<Table extends keyof typeof SUMS>(
 ) {
   for (const table of tables) {
     const groupings: Groupings = SUMS[table]
-    const found = groupings[grain]?.find((columns) => needed.every((column) => columns.includes(column)))
-    if (found !== undefined) return { table, dims: dimsOf(found) }
+    const grouping = groupings[grain]?.find((columns) => needed.every((column) => columns.includes(column)))
+    if (grouping !== undefined) return { table, dims: dimsOf(grouping) }
   }
   return undefined
 }

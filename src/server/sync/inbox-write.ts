@@ -158,8 +158,8 @@ export async function readInbox(sql: ISql, orgId: string, sessions: readonly str
 
 /** Deletes rows that are written. Needs the organization's lock. Throws InboxChanged when some are gone. */
 export async function takeFromInbox(tx: ISql, orgId: string, ids: readonly string[]): Promise<void> {
-  const taken = await deleteFrom(tx, orgId, 'telemetry_inbox', tx`and t.id = any(${[...ids]}::text[])`)
-  if (taken < ids.length) throw new InboxChanged()
+  const count = await deleteFrom(tx, orgId, 'telemetry_inbox', tx`and t.id = any(${[...ids]}::text[])`)
+  if (count < ids.length) throw new InboxChanged()
 }
 
 /** Another instance has written the rows, or their session was deleted, since they were read. */

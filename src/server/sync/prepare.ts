@@ -86,15 +86,15 @@ export async function createPreparer(
   let groupLength = 0
 
   const prepareGroup = async () => {
-    const taken = group
+    const batch = group
     group = []
     groupLength = 0
     const cleaned = await cleanRecords(
-      taken.map(({ record }) => record),
+      batch.map(({ record }) => record),
       pause,
     )
     for (const [index, { record, findings }] of cleaned.entries()) {
-      const name = taken[index]?.name ?? ''
+      const name = batch[index]?.name ?? ''
       if (record.type !== 'session') {
         sent[record.type] ??= []
         const ofKind: { prefix: string; record: SyncRecord }[] = sent[record.type] ?? []

@@ -98,9 +98,9 @@ export function takeWaiting(state: Lineage, next: string | null, isEnd = false):
     if (parent === null && isEnd && (isAfterCopy ? state.beganAt === null : owner === undefined && isOld))
       continue
     const isLast = next === sessionId && (parent !== null || isOld)
-    const own = isLast && isAfterCopy ? owner : isLast && parent !== null ? parent : next
-    const read = own === null ? null : asCopied(state, line, own)
-    if (own !== null && read !== null) state.read(own, read, number)
+    const session = isLast && isAfterCopy ? owner : isLast && parent !== null ? parent : next
+    const read = session === null ? null : asCopied(state, line, session)
+    if (session !== null && read !== null) state.read(session, read, number)
   }
   state.waiting = []
 }

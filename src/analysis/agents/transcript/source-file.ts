@@ -51,9 +51,9 @@ export interface Unreadable {
 const MAX_LISTED = 10_000
 
 export const newFileGroup = (
-  given: Pick<FileGroup, 'owners' | 'scan' | 'sources' | 'isShared' | 'onSkipped'>,
+  group: Pick<FileGroup, 'owners' | 'scan' | 'sources' | 'isShared' | 'onSkipped'>,
 ): FileGroup => ({
-  ...given,
+  ...group,
   cursor: { line: 0, item: 0, items: new Map(), left: 0 },
   ...{ transcripts: new Map(), askedBy: new Map(), requests: new Map(), origins: new Map() },
   ...{ totals: new Set(), laterRuns: [] },

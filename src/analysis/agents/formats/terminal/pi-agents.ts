@@ -29,13 +29,13 @@ export function usedByTool(
   const runs = [run, ...objectsIn(run.completions)]
   const agents = runs.flatMap(agentsIn)
   const stated = agents.filter(({ tokens }) => tokens !== null && !isNothing(tokens))
-  const named = stated.map((agent, index) => ({
+  const calls = stated.map((agent, index) => ({
     ...agent,
     // results without a sum may repeat one another
     id: sum === undefined && agent.agent !== null ? `usage of ${agent.agent}` : `usage ${id} ${index}`,
   }))
   const all = usedBy(sum, null)
-  if (all.tokens === null) return named
+  if (all.tokens === null) return calls
   const rest = stated.reduce((left, { tokens }) => addTokens(left, tokens ?? noTokens(), -1), {
     ...all.tokens,
   })
@@ -43,8 +43,8 @@ export function usedByTool(
   const agent = agents[0]?.agent ?? runs.map(runIn).find((name) => name !== null) ?? null
   if (isOfOthers || stated.length === 0) return [{ ...all, id: `usage ${id}`, agent }]
   const cost = stated.reduce((left, each) => left - (each.cost ?? 0n), all.cost ?? 0n)
-  if (isNothing(rest) && cost <= 0n) return named
-  return [...named, { ...all, id: `usage ${id}`, tokens: rest, cost: cost > 0n ? cost : null, agent: null }]
+  if (isNothing(rest) && cost <= 0n) return calls
+  return [...calls, { ...all, id: `usage ${id}`, tokens: rest, cost: cost > 0n ? cost : null, agent: null }]
 }
 
 /** The sub-agents that a result names, with what each used. */
