@@ -24,7 +24,7 @@ const WHERES: readonly [value: string, name: string][] = [
   [KEPT, KEPT],
 ]
 const WINDOWS = ['day', 'week', 'month'] as const
-const SIDES = { above: 'above', below: 'below', times: 'above times the usual' }
+const SIDES = { above: 'above', below: 'below', times: 'more than … times the usual' }
 const UNITS: Partial<Record<Metric, string>> = {
   ...{ cost: 'US dollars', forecast: 'US dollars', budget_percent: 'Percent', average_quality: 'Points' },
 }
@@ -115,7 +115,7 @@ export function AlertForm({ stored, nameOf, save, children }: RuleFormProps<Aler
             label={side === 'times' ? 'Times' : (UNITS[metric] ?? 'Number')}
             {...{ name: 'limit', type: 'number', step: 'any', required: true, defaultValue: limit }}
           />
-          <Choice label={`In a (${timeZone()})`} name="window" value={window} options={named(windows)} />
+          <Choice label={`Per (${timeZone()})`} name="window" value={window} options={named(windows)} />
         </fieldset>
         {side === 'times' && (
           <p class="note">

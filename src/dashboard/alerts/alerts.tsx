@@ -17,7 +17,7 @@ const stateColumns = <Row extends States>(metricOf: (row: Row) => Metric) => [
   { name: 'Last value', cell: (row: Row) => orUnknown(row.last_value, UNITS[metricOf(row)]) },
 ]
 
-const STATES = { ok: 'does not fire', firing: 'fires', no_data: 'has no data' } as const
+const STATES = { ok: 'not firing', firing: 'firing', no_data: 'without data' } as const
 /** `Cost of a day, since 13 Nov`. */
 const saidFiring = ({ name, since }: Alert): string =>
   since === null ? name : `${name}, since ${formatDay(dayOfTime(since))}`

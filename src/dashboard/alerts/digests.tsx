@@ -112,7 +112,7 @@ export function useWeek(from: string, name: string): Loaded<Message | null> {
     const [models, trend, projects, quality, findings] = await Promise.all([
       get<Breakdown>('/cost/breakdown', { by: 'model', ...dates, per_page: NAMES }),
       get<CostTrend>('/cost/trend', { date_from: [month, before.from].sort()[0], date_to: at }),
-      // in the order of their cost
+      // in the order of their cost, with those that have pull requests alone
       get<Outcomes>('/outcomes', { by: 'project', ...dates, per_page: NAMES }),
       get<QualityOverview>('/quality', { ...dates, compare: 'previous' }),
       get<Page<unknown>>('/findings', { status: 'open', ...dates, per_page: 1 }),
@@ -126,7 +126,14 @@ export function useWeek(from: string, name: string): Loaded<Message | null> {
     const message = digestMessage(
       name,
       {
-        ...{ digest_id: '', from, to, cost: total.cost, by_model, by_project: projects.data },
+        ...{
+          digest_id: '',
+          from,
+          to,
+          cost: total.cost,
+          by_model,
+          by_project: projects.data.filter((one) => one.cost > 0),
+        },
         previous_cost,
         budget: budget === null ? null : { limit: budget, projected_cost: forecastOf(spent, at).cost },
         pull_requests: { merged: pull_requests.merged, cost: linked_cost },

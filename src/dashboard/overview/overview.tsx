@@ -129,8 +129,8 @@ type Params = Record<string, string | undefined>
 function OutcomeTiles({ total, range, kept }: { total: Outcomes['total']; range: Range; kept: Params }) {
   const { pull_requests, linked_share, ai_lines, ai_share, survival } = total
   const each = saidPerMerged(total)
-  // no commit of the last 30 days is older than 30 days
-  const after = survival?.['30'].share != null ? 30 : 14
+  // few commits of the last 30 days are older than 30 days: what is known of most lines is said
+  const after = survival !== null && 2 * survival['30'].of >= survival['14'].of ? 30 : 14
   const { share, of } = survival?.[after] ?? {}
   return (
     <>

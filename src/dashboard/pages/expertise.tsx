@@ -6,9 +6,15 @@ import { Empty, Show } from '../parts/show.tsx'
 import type { Column } from '../parts/table.tsx'
 import { columnOf, dayColumn, ScoreBar, textColumn, wholeColumn } from '../parts/values.tsx'
 
+/** Files that are in no folder of a project make the domain `.` of it. */
+const DOMAIN = columnOf((domain: string) => <bdi>{domain.replace(/\/\.$/, ', top folder')}</bdi>)(
+  'Domain',
+  'domain',
+)
+
 /** Columns of a person's domain. */
 export const EXPERTISE: readonly Column<DomainExpertise>[] = [
-  textColumn('Domain', 'domain'),
+  DOMAIN,
   { ...columnOf((score: number) => <ScoreBar score={score} />, 'number')('Score', 'score'), phone: 'main' },
   wholeColumn('Commits', 'commits'),
   wholeColumn('Sessions', 'sessions'),
@@ -70,7 +76,7 @@ export function ExpertiseTables({ loaded, isOfFile, org, matches }: FoundProps) 
                   .filter(({ domain, owner }) => matches(domain, owner))}
                 keyOf={({ domain }) => domain}
                 columns={[
-                  textColumn('Domain', 'domain'),
+                  DOMAIN,
                   wholeColumn('Files', 'files'),
                   { ...busFactorColumn('Bus factor', 'bus_factor'), phone: 'main' },
                   { ...textColumn('Primary owner', 'owner'), phone: 'also' },

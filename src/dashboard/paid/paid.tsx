@@ -178,7 +178,8 @@ const effectColumns = (facts: Facts): readonly Column<Effect>[] => [
           <bdi>{effect.name}</bdi>
         </a>{' '}
         <small class="aside">
-          {effect.change.trait.replaceAll('_', ' ')}, {whenOf(effect, facts)}
+          {effect.change.trait === 'assigned' ? 'days are drawn' : effect.change.trait.replaceAll('_', ' ')},{' '}
+          {whenOf(effect, facts)}
         </small>
       </>
     ),
