@@ -131,12 +131,14 @@ export const FacetFilters = Type.Object({
 })
 export type UsageFilters = Static<typeof UsageFilters> & Partial<Static<typeof FacetFilters>>
 
+const ENTRIES = Object.entries<Filter>(FILTERS) as [Name, Filter][]
+
 /** The rows of the table for the filters of a query, with their values. */
 export const givenFilters = (query: Partial<UsageFilters>) =>
-  Object.entries<Filter>(FILTERS).flatMap(([name, filter]) => {
-    const value = query[name as Name]
-    return value === undefined ? [] : [{ ...filter, value: value as never }]
-  })
+  ENTRIES.filter(([name]) => query[name] !== undefined).map(([name, filter]) => ({
+    ...filter,
+    value: query[name] as never,
+  }))
 
 /** Conditions, `and …`, on rows `s` of sessions, else on those of usage or of its sums. */
 export const matching = (
