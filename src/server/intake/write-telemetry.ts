@@ -13,7 +13,7 @@ import { telemetrySession } from '../../features/sessions/writing/telemetry.ts'
 import type { EnqueueWrite } from '../../http/queues/gate.ts'
 import { createPlaces } from '../../http/queues/places.ts'
 import { findLeft, InboxChanged, type InboxSession, listSessions, readInbox } from '../sync/inbox-write.ts'
-import { noteBeyond, type SyncDeps, storeTelemetry } from '../sync/write.ts'
+import { noteBeyond, type SyncDeps, storeInbox } from '../sync/write.ts'
 import type { Intake } from './messages.ts'
 
 interface DrainOptions {
@@ -161,7 +161,7 @@ async function drainSome(
     }
   }
   try {
-    await storeTelemetry(deps, orgId, sessions, rows, pause)
+    await storeInbox(deps, orgId, sessions, rows, pause)
   } catch (error) {
     // rows that are left then are found by the next drain
     if (!(error instanceof InboxChanged)) throw error

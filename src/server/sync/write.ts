@@ -209,7 +209,7 @@ export async function storeBatch(
 }
 
 /** Writes sessions of telemetry, whose rows leave the inbox. Throws InboxChanged when some are gone. */
-export async function storeTelemetry(
+export async function storeInbox(
   deps: SyncDeps,
   orgId: string,
   sessions: readonly PreparedSession[],

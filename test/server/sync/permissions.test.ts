@@ -102,6 +102,28 @@ describe('scopes', () => {
     expect((await bodyOf(response)).details.map(({ field }) => field)).toEqual(['records[2]'])
   })
 
+  test('sessions of another user, and all that contradict themselves, are named by their lines', async () => {
+    const { key } = await newOrg(database.sql)
+    const send = async (...records: object[]) => {
+      const response = await client(app, key)('/v1/sync', {
+        method: 'POST',
+        headers: { 'content-type': 'application/x-ndjson' },
+        body: `\n${records.map((record) => JSON.stringify(record)).join('\n')}`,
+      })
+      return [response.status, (await bodyOf(response)).details?.map(({ field }) => field)]
+    }
+    const wrong = { quality_score: 50, quality_metadata: { base: 75, factors: [] } }
+    expect(await send(session('one', { user_email: 'ada@example.com' }))).toEqual([200, undefined])
+    expect(await send(session('one', { user_email: 'alan@example.com' }), session('two'))).toEqual([
+      400,
+      ['records[1].user_email'],
+    ])
+    expect(await send(session('a', wrong), session('b'), session('c', wrong))).toEqual([
+      400,
+      ['records[1].quality_metadata.score', 'records[3].quality_metadata.score'],
+    ])
+  })
+
   test('a missing scope is named also behind many invalid records', async () => {
     const own = await newOrg(database.sql, { scopes: ['sessions:write'] })
     const invalid = Array.from({ length: 50 }, () => ({ type: 'session' }))
