@@ -110,18 +110,19 @@ describe('scopes', () => {
         headers: { 'content-type': 'application/x-ndjson' },
         body: `\n${records.map((record) => JSON.stringify(record)).join('\n')}`,
       })
-      return [response.status, (await bodyOf(response)).details?.map(({ field }) => field)]
+      const { details = [] } = await bodyOf(response)
+      return { status: response.status, fields: details.map(({ field }) => field) }
     }
     const wrong = { quality_score: 50, quality_metadata: { base: 75, factors: [] } }
-    expect(await send(session('one', { user_email: 'ada@example.com' }))).toEqual([200, undefined])
-    expect(await send(session('one', { user_email: 'alan@example.com' }), session('two'))).toEqual([
-      400,
-      ['records[1].user_email'],
-    ])
-    expect(await send(session('a', wrong), session('b'), session('c', wrong))).toEqual([
-      400,
-      ['records[1].quality_metadata.score', 'records[3].quality_metadata.score'],
-    ])
+    expect(await send(session('one', { user_email: 'ada@example.com' }))).toEqual({ status: 200, fields: [] })
+    expect(await send(session('one', { user_email: 'alan@example.com' }), session('two'))).toEqual({
+      status: 400,
+      fields: ['records[1].user_email'],
+    })
+    expect(await send(session('a', wrong), session('b'), session('c', wrong))).toEqual({
+      status: 400,
+      fields: ['records[1].quality_metadata.score', 'records[3].quality_metadata.score'],
+    })
   })
 
   test('a missing scope is named also behind many invalid records', async () => {
