@@ -3,6 +3,7 @@ import { OutcomesPage } from './pages/outcomes.tsx'
 import { MePage, PersonPage } from './pages/person.tsx'
 import { PullRequestPage } from './pages/pull-request.tsx'
 import { PullRequestsPage } from './pages/pull-requests.tsx'
+import { QualityPage } from './pages/quality.tsx'
 import { SecurityPage } from './pages/security.tsx'
 import { TeamPage } from './pages/team.tsx'
 
@@ -14,6 +15,7 @@ export const FURTHER_PAGES = {
   PersonPage,
   PullRequestPage,
   PullRequestsPage,
+  QualityPage,
   SecurityPage,
   TeamPage,
 }

@@ -3,7 +3,6 @@ import { useEffect, useState } from 'preact/hooks'
 import { linkTo, type PageProps, type Route } from './client/links.ts'
 import { OverviewPage } from './overview/overview.tsx'
 import { CostPage } from './pages/cost.tsx'
-import { QualityPage } from './pages/quality.tsx'
 import { SessionPage } from './sessions/session.tsx'
 import { SessionsPage } from './sessions/sessions.tsx'
 
@@ -94,7 +93,10 @@ export const TABS: readonly Tab[] = [
       },
     ],
   },
-  { name: 'Quality', pages: [{ page: 'quality', name: 'Quality', Content: QualityPage }] },
+  {
+    name: 'Quality',
+    pages: [{ page: 'quality', name: 'Quality', Content: onDemand(more, (all) => all.QualityPage) }],
+  },
   {
     name: 'Security',
     pages: [{ page: 'security', name: 'Security', Content: onDemand(more, (all) => all.SecurityPage) }],
