@@ -168,6 +168,14 @@ describe.skipIf(program === null)('the overview', () => {
     expect((await texts('.tile')).at(-1)).toContain('$10.00 of the $100.00 of team payments')
     const asked = page.ownRequests().filter((url) => /\/v1\/(?!changes|whoami)/.test(url))
     expect(asked.length).toBeLessThanOrEqual(6)
+    await visit('#/alerts')
+    expect((await texts('h1'))[0]).toStartWith('1 of 1 alert fires: Dear month')
+    expect((await texts('.soft'))[0]).toEndWith('stands on the Overview.')
+    await visit('#/sessions', key)
+    await page.click(
+      `[...document.querySelectorAll('main a')].find((one) => one.textContent === 'Only mine')`,
+    )
+    await page.until(`location.hash.includes('member=ada%40example.com')`)
     expect(page.problems.splice(0)).toEqual([])
   }, 180_000)
 })

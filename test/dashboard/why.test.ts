@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, setSystemTime, test } from 'bun:test'
-import { newestOf } from '../../src/dashboard/paid/newest.ts'
+import { newestOf, unlistedOf } from '../../src/dashboard/paid/newest.ts'
 import { answerOf, CAUSES, type Cause, halvesOf, usedOf } from '../../src/dashboard/why/words.ts'
 import type { Explanation } from '../../src/features/explain/model.ts'
 
@@ -137,4 +137,6 @@ test('all versions and models of the newest week are named, also where others we
       'Noted but not measured, until it is added below: “opus is the default” (6 Nov). ',
   )
   expect(newestOf([], [])).toBe('')
+  const unlisted = unlistedOf(effects as never, effects.slice(3, 5) as never, facts as never)
+  expect(unlisted.map(({ name }) => name)).toEqual(['c 2', 'opus'])
 })
