@@ -4,8 +4,8 @@ import { COST_KINDS, FACETS } from '../../analysis/usage/model.ts'
 import type { Fragment, Sql } from '../../database/client.ts'
 import { type ListParts, listOf } from '../../http/list-queries.ts'
 import { type CsvColumns, fields } from '../../http/responses/csv.ts'
-import type { UsageFilters } from '../usage/filters.ts'
-import { isFacet, MEASURES as SUMS, type SumKey } from '../usage/model.ts'
+import { type UsageFilters, visibleFilters } from '../usage/filters.ts'
+import { isFacet, PRIVATE, MEASURES as SUMS, type SumKey } from '../usage/model.ts'
 import { isOfBranches } from '../usage/sources.ts'
 import { branchRows, columnOfKey, comparedRange, OTHERS, selected, teamTable } from '../usage/sums.ts'
 import {
@@ -19,9 +19,6 @@ import {
 import { breakdownItem, READ, READ_WITH_PREVIOUS, type Row, sumsOf } from './breakdown-rows.ts'
 import { sumsBy } from './breakdown-sums.ts'
 import { changedMost } from './changed-most-queries.ts'
-
-/** Keys whose values tell what a member does: somebody who sees only their own figures gets them of their own sessions only. */
-export const PRIVATE: readonly SumKey[] = ['member', 'team', 'branch', 'ticket', 'model', 'agent', ...FACETS]
 
 /** A key of a row `r` as text, `who` of the sessions of others. */
 function breakdownKeyOf(sql: Sql, key: SumKey, who: 'all' | VisibleMember | 'others'): Fragment {
@@ -83,8 +80,7 @@ function breakdownOf(
   given: BreakdownQuery,
   onlyMember: VisibleMember | null,
 ): ListParts<BreakdownItem> {
-  const isPrivate = PRIVATE.some((key) => given[key as keyof BreakdownQuery] !== undefined)
-  const query = onlyMember !== null && isPrivate ? { ...given, member: onlyMember.id } : given
+  const query = visibleFilters(given, onlyMember)
   const { by, and_by, top, compare, sort } = query
   const keys = [by, and_by]
   const columns = keys.flatMap(groupColumns)

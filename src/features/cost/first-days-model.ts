@@ -2,9 +2,6 @@ import { type Static, Type } from '@sinclair/typebox'
 import { closed, component, Text } from '../../analysis/records/fields.ts'
 import { oneOfOr } from '../../http/query.ts'
 
-/** These keys tell what a member does. */
-export const PRIVATE: readonly string[] = ['member', 'team', 'branch', 'model', 'agent']
-
 export const FirstDaysQuery = Type.Object({
   by: oneOfOr(['project', 'member', 'team', 'model', 'agent', 'branch'], 'project', 'What a key is of'),
 })

@@ -1,8 +1,9 @@
 import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
 import type { Sql } from '../../database/client.ts'
+import { PRIVATE } from '../usage/model.ts'
 import { usageRows } from '../usage/sources.ts'
 import { columnOfKey, teamTable } from '../usage/sums.ts'
-import { type FirstDays, type FirstDaysQuery, PRIVATE } from './first-days-model.ts'
+import type { FirstDays, FirstDaysQuery } from './first-days-model.ts'
 
 /** Keys that are listed: those that came first. */
 const MAX_KEYS = 1_000

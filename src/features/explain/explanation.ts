@@ -4,9 +4,8 @@ import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
 import { createBasePrices, type PriceHistory } from '../../analysis/scoring/base-prices.ts'
 import { addDays, dayOf, daysBefore, FIRST_DATE, hourOf, isDate } from '../../base/dates.ts'
 import type { Sql } from '../../database/client.ts'
-import { PRIVATE } from '../cost/breakdown-queries.ts'
 import { listNotes } from '../notes/queries.ts'
-import { rangeOfDays, type SumKey } from '../usage/model.ts'
+import { PRIVATE, rangeOfDays } from '../usage/model.ts'
 import { OTHERS, rangeBefore } from '../usage/sums.ts'
 import { explain } from './explain.ts'
 import { budgetFact, firstUseFact, noteFact, priceFacts } from './facts.ts'
@@ -63,7 +62,7 @@ export async function getExplanation(
   const day = hourOf(first ?? after.date_from, 0, zone).toISOString()
   const { page, per_page } = query
   // models of others are not told to who sees only their own figures
-  const isSeen = onlyMember === null || PRIVATE.includes(query.by as SumKey)
+  const isSeen = onlyMember === null || PRIVATE.includes(query.by)
   const visible = used.filter((each) => isSeen && each.isAfter && each.used.some(([key]) => key !== OTHERS))
   const models = [...new Set(visible.map(({ model }) => model))].sort()
   const facts = [

@@ -4,10 +4,9 @@ import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
 import { daysOf, monthOf, type Span, shortSpansOf } from '../../base/dates.ts'
 import type { Fragment, ISql, Sql } from '../../database/client.ts'
 import { type BudgetScope, budgetInForce, daysOfScope } from '../budgets/scope-queries.ts'
-import { PRIVATE } from '../cost/breakdown-queries.ts'
 import { facetOf, shareTexts } from '../usage/facet-sources.ts'
-import { matching, type UsageFilters } from '../usage/filters.ts'
-import { COSTS, EXPLAINED, type RangeFilters, type SumKey } from '../usage/model.ts'
+import { matching, type UsageFilters, visibleFilters } from '../usage/filters.ts'
+import { COSTS, EXPLAINED, PRIVATE, type RangeFilters, type SumKey } from '../usage/model.ts'
 
 import { filteredColumns, matchingShares, sharesIn } from '../usage/sources.ts'
 import { columnOfKey, inSpans, OTHERS, selected, signedRows, sumsWith, teamTable } from '../usage/sums.ts'
@@ -40,9 +39,8 @@ export async function findUsed(
   ranges: { before: Days; after: Days },
   onlyMember: VisibleMember | null,
 ): Promise<UsedSums[]> {
-  const isPrivate = PRIVATE.some((name) => given[name as keyof UsageFilters] !== undefined)
-  const filters = onlyMember !== null && isPrivate ? { ...given, member: onlyMember.id } : given
-  const divided = onlyMember !== null && PRIVATE.includes(by as SumKey) ? onlyMember : null
+  const filters = visibleFilters(given, onlyMember)
+  const divided = onlyMember !== null && PRIVATE.includes(by) ? onlyMember : null
   const key = by === 'team' ? 'member' : by
   const isDivided = divided !== null
   const keys = [...new Set([...(key === 'model' ? [] : [key]), ...(isDivided ? (['member'] as const) : [])])]

@@ -1,13 +1,14 @@
 // The filters of the list of sessions and of breakdowns: one table says what each is.
 
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
 import { PAID_BY, VENDORS } from '../../analysis/records/session.ts'
 import { FACETS, type Facet, TIERS } from '../../analysis/usage/model.ts'
 import { type FieldProblem, problemIf } from '../../base/errors.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
 import { personGiven } from '../../database/member-addresses.ts'
 import { choiceOf, filterOrNone, numberFilter, textFilter } from '../../http/query.ts'
-import { type Dimension, isFacet, Project, RangeFilters, Team } from './model.ts'
+import { type Dimension, isFacet, PRIVATE, Project, RangeFilters, Team } from './model.ts'
 import { isOfTeam } from './scope-queries.ts'
 
 /** The condition on a column, of rows of an organization. */
@@ -130,6 +131,15 @@ export const FacetFilters = Type.Object({
   paid_by: oneFacet('Only calls paid so, as recorded', PAID_BY),
 })
 export type UsageFilters = Static<typeof UsageFilters> & Partial<Static<typeof FacetFilters>>
+
+/** The filters for who sees only the figures of `onlyMember`, if anybody's alone. */
+export const visibleFilters = <Filters extends UsageFilters>(
+  filters: Filters,
+  onlyMember: VisibleMember | null,
+) =>
+  onlyMember !== null && PRIVATE.some((name) => filters[name as keyof UsageFilters] !== undefined)
+    ? { ...filters, member: onlyMember.id }
+    : filters
 
 const ENTRIES = Object.entries<Filter>(FILTERS) as [Name, Filter][]
 

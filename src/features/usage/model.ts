@@ -51,6 +51,9 @@ export const compareProblems = ({ compare, date_from, date_to }: RangeFilters & 
 /** The columns of session_usage that breakdowns are made by. */
 export type Dimension = 'project' | 'member' | 'agent' | 'model' | 'branch' | 'ticket'
 
+/** Keys and filters whose values say what a member does: somebody who sees only their own figures gets them of their own sessions. */
+export const PRIVATE: readonly string[] = ['member', 'team', 'branch', 'ticket', 'model', 'agent', ...FACETS]
+
 /** The columns of session_usage that a session's cost is divided into: micro-dollars. */
 export const COSTS = COST_KINDS.map((kind) => `cost_${kind}` as const)
 
