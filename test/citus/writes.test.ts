@@ -7,6 +7,7 @@ import { deleteExpiredSessions } from '../../src/server/erasure/retention.ts'
 import { account, dump, NOW, session } from '../server/erasure/account.ts'
 import { bodyOf, jsonInit, jsonPost } from '../support/api.ts'
 import { testsDatabase } from '../support/postgres.ts'
+import { commitRecord, memberRecord } from '../support/records.ts'
 import { citusUrls } from '../support/scaling/citus.ts'
 
 // Citus refuses statements that one PostgreSQL takes: each of these is done once on a cluster.
@@ -57,28 +58,15 @@ describe.skipIf(citusUrls.length < 3)('on a cluster', () => {
 
   test('a person is erased, then the organization is deleted', async () => {
     const a = await account(database)
-    await a.sync([
-      {
-        type: 'member',
-        id: 'user_ada',
-        email: ADA,
-        display_name: 'Ada Lovelace',
-        role: 'developer',
-        joined_at: '2026-01-01T00:00:00Z',
-      },
-    ])
+    await a.sync([memberRecord('ada', { email: ADA, display_name: 'Ada Lovelace' })])
     await createKey(database.sql, a.orgId, { name: 'laptop', scopes: ['write'], member: ADA })
     await sendFrom(a, `mbp of ${ADA}`, [session('one', '2026-11-01', { user_email: ADA, summary: ADA })])
     await a.sync([
-      {
-        type: 'commit',
-        project: 'shop',
-        sha: 'c1',
+      commitRecord('c1', {
         author_email: ADA,
         author_name: 'Ada Lovelace',
-        committed_at: '2026-03-01T10:00:00Z',
         files: [{ path: 'src/a.ts', additions: 3, deletions: 1, status: 'added' }],
-      },
+      }),
     ])
     await sendFrom(a, `mbp of ${ADA.toUpperCase()}`, [session('two', '2026-11-01', { user_email: ADA })])
     expect(await erasePerson(database.sql, a.orgId, ACTOR, ADA)).toMatchObject({

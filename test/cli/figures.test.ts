@@ -3,6 +3,7 @@ import { barOf, cut, draw, screenOf, sparkOf } from '../../src/cli/command/table
 import { scratchFolder } from '../support/at-end.ts'
 import { PROGRAM, run, runJson, type Serving, serving } from '../support/cli.ts'
 import { newDataFolder } from '../support/data-folder.ts'
+import { given, sessionRecord } from '../support/records.ts'
 
 // cost, sessions, quality, risk and team: on the local database and by a server's API, the same figures.
 
@@ -15,17 +16,15 @@ let key: string
 
 const MARCH = ['--from', '2026-03-01', '--to', '2026-03-31']
 const HOSTILE = '\u001b[2J\u202eevil\nnext'
-const session = (id: string, created_at: string, fields: object) => ({
-  type: 'session',
-  id: `sess_${id}`,
+const usual = {
   project_name: 'checkout',
-  created_at,
   turns: 10,
   quality_score: 80,
   source: 'claude-code',
   branch: 'main',
-  ...fields,
-})
+}
+const session = (id: string, created_at: string, fields: object) =>
+  sessionRecord(`sess_${id}`, { ...usual, created_at, ...fields })
 const tokens = (input: number) => ({ input, output: 1_000, cache_read: 2_500_000, cache_creation: 30_000 })
 const RECORDS = [
   { type: 'member', id: 'user_ada', email: 'ada@example.com', display_name: 'Ada', role: 'admin' },
@@ -61,18 +60,13 @@ const RECORDS = [
       user_email: 'ada@example.com',
     }),
     { type: 'budget', month: '2026-01', limit: 100 },
-    {
-      type: 'pr_risk',
+    given({
       repo: 'acme/checkout',
       pr_number: 128,
       pr_title: 'Fix rounding of refunds when several currencies are paid back at once',
       files_changed: 12,
       created_at: '2026-03-20T10:00:00Z',
-      impact_score: 70,
-      regression_score: 55,
-      security_score: 60,
-      coupling_score: 75,
-    },
+    }),
   ])
 
 beforeAll(async () => {

@@ -8,6 +8,7 @@ import { explainedPool } from '../support/explained.ts'
 import { namesOf, storeWebhook } from '../support/isolation/records.ts'
 import { pathsOf, readRoutes } from '../support/isolation/routes.ts'
 import { plainDatabase, type TestDatabase } from '../support/postgres.ts'
+import { commitRecord, memberRecord, pullRecord, sessionRecord } from '../support/records.ts'
 
 // Statements on an organization that came after the last ANALYZE, of which PostgreSQL's statistics know nothing: none
 // of all that the program sends does work that grows faster than the organization. The work of one organization is
@@ -34,73 +35,58 @@ function recordsOf(size: number): SyncedRecord[] {
   const at = (n: number, count: number) => new Date(END - ((count - n) / count) * 60 * DAY_MS).toISOString()
   const person = (n: number) => `dev${n % Math.ceil(size / 5)}@example.com`
   const file = (n: number) => `dir${n % 7}/file-${n}.ts`
+  const findingOf = (n: number) => ({
+    ...{ id: `finding_${n}`, severity: 'high', file: file(n) },
+    ...{ created_at: at(n, size), fingerprint: `f${n % 40}` },
+  })
   const commits = size * 3
   return [
-    ...list(size / 5, (n) => ({
-      type: 'member',
-      id: `user_${n}`,
-      email: person(n),
-      display_name: `Dev ${n}`,
-      role: 'developer',
-      joined_at: at(0, 1),
-    })),
-    ...list(size, (n) => ({
-      type: 'session',
-      id: `sess_${n}`,
-      project_name: `project-${n % 3}`,
-      created_at: at(n, size),
-      user_email: person(n),
-      turns: n % 9,
-      estimated_cost: 1,
-      quality_score: 80,
-      files_touched: [file(n)],
-      security_metadata: {
-        findings: [
-          {
-            id: `finding_${n}`,
-            severity: 'high',
-            file: file(n),
-            created_at: at(n, size),
-            fingerprint: `f${n % 40}`,
-          },
-        ],
-      },
-    })),
-    ...list(commits, (n) => ({
-      type: 'commit',
-      project: 'project-1',
-      sha: n.toString(16).padStart(40, '0'),
-      author_email: person(n * 7),
-      author_name: 'Dev',
-      committed_at: at(n, commits),
-      files: [0, 1, 2].map((k) => ({
-        path: file((n * (k + 1)) % size),
-        status: n < size ? 'added' : 'modified',
-        additions: 3,
-        deletions: 1,
-      })),
-    })),
+    ...list(size / 5, (n) => memberRecord(`${n}`, { email: person(n), joined_at: at(0, 1) })),
+    ...list(size, (n) =>
+      sessionRecord(`sess_${n}`, {
+        project_name: `project-${n % 3}`,
+        created_at: at(n, size),
+        user_email: person(n),
+        turns: n % 9,
+        estimated_cost: 1,
+        quality_score: 80,
+        files_touched: [file(n)],
+        security_metadata: { findings: [findingOf(n)] },
+      }),
+    ),
+    ...list(commits, (n) =>
+      commitRecord(n.toString(16).padStart(40, '0'), {
+        project: 'project-1',
+        author_email: person(n * 7),
+        committed_at: at(n, commits),
+        files: [0, 1, 2].map((k) => ({
+          path: file((n * (k + 1)) % size),
+          status: n < size ? 'added' : 'modified',
+          additions: 3,
+          deletions: 1,
+        })),
+      }),
+    ),
     // names that renames give to files, and the renames undone
-    ...list(size / 5, (n) => ({
-      type: 'commit',
-      project: 'project-1',
-      sha: `e${n.toString(16).padStart(39, '0')}`,
-      author_email: person(n),
-      author_name: 'Dev',
-      committed_at: at(commits - 1, commits),
-      files: [{ path: `new/${n}.ts`, previous_path: file(n), status: 'renamed', additions: 0, deletions: 0 }],
-    })),
-    ...list(size / 5, (n) => ({
-      type: 'pr_risk',
-      repo: 'acme/shop',
-      pr_number: n + 1,
-      pr_title: 'Change',
-      files_changed: 2,
-      created_at: at(n, size / 5),
-      project: 'project-1',
-      author_email: person(n),
-      files: [0, 1].map((k) => ({ path: file(n + k), status: 'modified', additions: 3, deletions: 1 })),
-    })),
+    ...list(size / 5, (n) =>
+      commitRecord(`e${n.toString(16).padStart(39, '0')}`, {
+        project: 'project-1',
+        author_email: person(n),
+        committed_at: at(commits - 1, commits),
+        files: [
+          { path: `new/${n}.ts`, previous_path: file(n), status: 'renamed', additions: 0, deletions: 0 },
+        ],
+      }),
+    ),
+    ...list(size / 5, (n) =>
+      pullRecord(n + 1, {
+        files_changed: 2,
+        created_at: at(n, size / 5),
+        project: 'project-1',
+        author_email: person(n),
+        files: [0, 1].map((k) => ({ path: file(n + k), status: 'modified', additions: 3, deletions: 1 })),
+      }),
+    ),
     ...list(size, (n) => ({
       type: 'audit',
       id: `log_${n}`,

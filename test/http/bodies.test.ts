@@ -4,6 +4,7 @@ import { readBody } from '../../src/http/body.ts'
 import { createGate } from '../../src/http/queues/gate.ts'
 import { bodyOf, client, newOrg, PLENTY, testApp } from '../support/api.ts'
 import { testsDatabase } from '../support/postgres.ts'
+import { memberRecord } from '../support/records.ts'
 
 const MIB = 1024 * 1024
 const EMPTY = '{"records":[]}'
@@ -27,14 +28,7 @@ const post = async (body: Body | null, headers: Record<string, string> = {}) => 
   return { status: answer.status, body: await bodyOf(answer), headers: answer.headers }
 }
 const bytes = (...values: number[]) => new Uint8Array(values)
-const member = (email: string) =>
-  JSON.stringify({
-    type: 'member',
-    email,
-    display_name: 'M',
-    role: 'developer',
-    joined_at: '2026-01-01T00:00:00Z',
-  })
+const member = (email: string) => JSON.stringify(memberRecord('m', { id: undefined, email }))
 
 describe('what is taken', () => {
   test.each<[string, Body, Record<string, string>]>([

@@ -11,21 +11,15 @@ import { createResponseCache } from '../../src/http/responses/response-cache.ts'
 import { bodyOf, client, jsonPost, newKey, newOrg, type Org, testApp } from '../support/api.ts'
 import { eventually } from '../support/cli.ts'
 import { testsDatabase } from '../support/postgres.ts'
+import { sessionRecord } from '../support/records.ts'
 
 const database = await testsDatabase()
 
 let made = 0
 const session = (project = 'p') => {
   made += 1
-  return {
-    type: 'session',
-    id: `sess_cache${made}`,
-    project_name: project,
-    created_at: '2026-01-31T12:00:00.000Z',
-    turns: 1,
-    estimated_cost: 1,
-    quality_score: 80,
-  }
+  const fields = { created_at: '2026-01-31T12:00:00.000Z', turns: 1, estimated_cost: 1, quality_score: 80 }
+  return sessionRecord(`sess_cache${made}`, { project_name: project, ...fields })
 }
 
 const CACHED = { config: { cacheBytes: 64 * 1024 * 1024 } }

@@ -1,5 +1,6 @@
 import { readUntil, until } from './cli.ts'
 import type { Receiver } from './receiver.ts'
+import { sessionRecord } from './records.ts'
 
 // Programs under a continuous load of syncs that cause deliveries, for tests that kill, stop or starve them.
 
@@ -135,13 +136,13 @@ let sessions = 0
 /** Syncs `count` new sessions; returns their ids if the sync was acknowledged, else none. */
 export async function syncSessions(at: string, { headers }: Org, count: number): Promise<string[]> {
   const ids = Array.from({ length: count }, () => `sess_load${sessions++}`)
-  const records = ids.map((id, index) => ({
-    type: 'session',
-    id,
-    project_name: `p${index % 3}`,
-    created_at: '2026-05-01T00:00:00Z',
-    quality_score: index,
-  }))
+  const records = ids.map((id, index) =>
+    sessionRecord(id, {
+      project_name: `p${index % 3}`,
+      created_at: '2026-05-01T00:00:00Z',
+      quality_score: index,
+    }),
+  )
   const answer = await fetch(`${at}/v1/sync`, {
     method: 'POST',
     headers,

@@ -12,6 +12,7 @@ import {
 import { CHANNEL, emit, type NewEvent } from '../../src/webhooks/outbox/events.ts'
 import { client, jsonPost, newOrg, type Org, testApp } from '../support/api.ts'
 import { testsDatabase } from '../support/postgres.ts'
+import { memberRecord, sessionRecord } from '../support/records.ts'
 import { asOrganization } from '../support/rls.ts'
 import { citusUrls } from '../support/scaling/citus.ts'
 import { expectCounts } from '../support/webhook-rows.ts'
@@ -83,15 +84,14 @@ async function events(orgId: string): Promise<{ event: string; data: unknown }[]
 /** Names of the events only. */
 const names = async (orgId: string) => (await events(orgId)).map(({ event }) => event)
 
-const session = (id: string, fields: Record<string, unknown> = {}) => ({
-  type: 'session',
-  id: `sess_${id}`,
+const usual = {
   project_name: 'web',
   created_at: '2026-11-03T10:00:00Z',
   estimated_cost: 1.5,
   quality_score: 80,
-  ...fields,
-})
+}
+const session = (id: string, fields: Record<string, unknown> = {}) =>
+  sessionRecord(`sess_${id}`, { ...usual, ...fields })
 const finding = (fingerprint: string, severity: string, fields: Record<string, unknown> = {}) => ({
   id: `finding_${fingerprint}`,
   title: `title of ${fingerprint}`,
@@ -100,15 +100,8 @@ const finding = (fingerprint: string, severity: string, fields: Record<string, u
   ...fields,
 })
 const withFindings = (...findings: unknown[]) => ({ security_metadata: { findings } })
-const member = (fields: Record<string, unknown> = {}) => ({
-  type: 'member',
-  id: 'user_ada',
-  email: 'Ada@example.com',
-  display_name: 'Ada',
-  role: 'developer',
-  joined_at: '2026-01-01T00:00:00Z',
-  ...fields,
-})
+const member = (fields: Record<string, unknown> = {}) =>
+  memberRecord('ada', { email: 'Ada@example.com', ...fields })
 const budget = (month: string, limit: number) => ({ type: 'budget', month, limit })
 const report = (fields: Record<string, unknown> = {}) => ({
   type: 'report',

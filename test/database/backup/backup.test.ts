@@ -14,6 +14,7 @@ import { scratchFolder } from '../../support/at-end.ts'
 import { allResponses, editBackup, fillOrganization, restoreFile } from '../../support/backups.ts'
 import { namesOf } from '../../support/isolation/records.ts'
 import { emptyDatabase, plainDatabase, silent, type TestDatabase } from '../../support/postgres.ts'
+import { sessionRecord } from '../../support/records.ts'
 
 // Backups of one database, restored into others.
 
@@ -101,14 +102,8 @@ test('a backup has the state of one instant while others write', async () => {
   const writer = (async () => {
     while (running) {
       written += 1
-      const session = {
-        type: 'session',
-        id: `sess_${written}`,
-        project_name: 'p',
-        created_at: '2026-01-02T03:04:05Z',
-      }
       const records = [
-        session,
+        sessionRecord(`sess_${written}`),
         {
           type: 'audit',
           id: `log_${written}`,

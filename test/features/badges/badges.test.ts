@@ -9,6 +9,7 @@ import { replaceBadgeToken, updateOrganization } from '../../../src/features/org
 import type { App } from '../../../src/server/app.ts'
 import { client, jsonPost, limitOf, newKey, newOrg, type Org, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
+import { sessionRecord } from '../../support/records.ts'
 
 const NOW = new Date('2026-11-15T12:00:00.000Z')
 const KINDS = ['quality', 'security', 'cost'] as const
@@ -48,15 +49,15 @@ let made = 0
 async function shown(days: Day[], budgets: Record<string, number> = {}): Promise<Org> {
   const one = await newOrg(db.sql)
   const records = [
-    ...days.map(({ day, quality = 90, security = 90, cost = 1, project = 'web' }) => ({
-      type: 'session',
-      id: `sess_b${++made}`,
-      project_name: project,
-      created_at: `${day}T10:00:00Z`,
-      quality_score: quality,
-      estimated_cost: cost,
-      security_metadata: { score: security, findings: [] },
-    })),
+    ...days.map(({ day, quality = 90, security = 90, cost = 1, project = 'web' }) =>
+      sessionRecord(`sess_b${++made}`, {
+        project_name: project,
+        created_at: `${day}T10:00:00Z`,
+        quality_score: quality,
+        estimated_cost: cost,
+        security_metadata: { score: security, findings: [] },
+      }),
+    ),
     ...Object.entries(budgets).map(([month, limit]) => ({ type: 'budget', month, limit })),
   ]
   const answer = await client(app, one.key)('/v1/sync', jsonPost({ records }))
@@ -126,13 +127,7 @@ describe('a badge', () => {
   test('shows what was synced just now', async () => {
     const one = await shown([])
     expect(await said(`/api/badge/${one.slug}/quality.json`)).toEqual(['quality', 'n/a', 'lightgrey'])
-    const record = {
-      type: 'session',
-      id: 'sess_now',
-      project_name: 'p',
-      created_at: NOW.toISOString(),
-      quality_score: 50,
-    }
+    const record = sessionRecord('sess_now', { created_at: NOW.toISOString(), quality_score: 50 })
     await client(app, one.key)('/v1/sync', jsonPost({ records: [record] }))
     expect(await said(`/api/badge/${one.slug}/quality.json`)).toEqual(['quality', '50', 'yellow'])
   })

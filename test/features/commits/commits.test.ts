@@ -6,6 +6,7 @@ import { getExpertise } from '../../../src/features/members/expertise-queries.ts
 import { writeRecords } from '../../../src/server/sync/write.ts'
 import { noPrices } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
+import { commitRecord } from '../../support/records.ts'
 import { asOrganization } from '../../support/rls.ts'
 
 let organizations = 0
@@ -32,15 +33,14 @@ const database = await testsDatabase()
 
 type File = { path: string; status: string; previous_path?: string; additions: number; deletions: number }
 type Commit = ReturnType<typeof commit>
-const commit = (sha: string, author: string, second: number, files: Partial<File>[]) => ({
-  type: 'commit',
-  project: 'shop',
-  sha,
-  author_email: `${author}@example.com`,
-  author_name: author,
-  committed_at: new Date(Date.UTC(2026, 0, 1) + second * 1000).toISOString(),
-  files: files.map((file): File => ({ path: '?', status: 'modified', additions: 1, deletions: 0, ...file })),
-})
+const commit = (sha: string, author: string, second: number, files: Partial<File>[]) =>
+  commitRecord(sha, {
+    author_email: `${author}@example.com`,
+    committed_at: new Date(Date.UTC(2026, 0, 1) + second * 1000).toISOString(),
+    files: files.map(
+      (file): File => ({ path: '?', status: 'modified', additions: 1, deletions: 0, ...file }),
+    ),
+  })
 
 /** Everything that is kept about files, as stored. */
 async function stateOf(orgId: string) {

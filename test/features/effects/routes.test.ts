@@ -7,6 +7,7 @@ import { erasePerson } from '../../../src/server/erasure/person.ts'
 import { renameProject } from '../../../src/server/sync/project-write.ts'
 import { asker, client, newKey, newOrg, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
+import { sessionRecord } from '../../support/records.ts'
 import { asOrganization } from '../../support/rls.ts'
 
 // Recorded and assigned changes: their routes, and what follows members and projects.
@@ -257,13 +258,8 @@ test('an assignment is measured by the sessions of its days when it is over', as
           tokens: { input: 1_000, output: 500, cache_read },
         },
       ]
-      const session = {
-        type: 'session',
-        id: `sess_${user_id}_${nth}`,
-        project_name: 'web',
-        source: 'claude-code',
-      }
-      return { ...session, created_at, user_id, model: 'claude-sonnet-4-5', turn_records }
+      const fields = { source: 'claude-code', created_at, user_id, model: 'claude-sonnet-4-5', turn_records }
+      return sessionRecord(`sess_${user_id}_${nth}`, fields)
     }),
   )
   for (let from = 0; from < records.length; from += 100)

@@ -150,12 +150,9 @@ test('it is of one snapshot: what is written meanwhile is not in it', async () =
   const reader = whole.body?.getReader()
   const parts = [(await reader?.read())?.value]
   await send(
-    ...[1, 2, 3].map((n) => ({
-      type: 'session',
-      id: `sess_new${n}`,
-      project_name: 'p1',
-      created_at: '2020-01-01T00:00:00Z',
-    })),
+    ...[1, 2, 3].map((n) =>
+      sessionRecord(`sess_new${n}`, { project_name: 'p1', created_at: '2020-01-01T00:00:00Z' }),
+    ),
   )
   for (;;) {
     const part = await reader?.read()

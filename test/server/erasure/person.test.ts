@@ -34,14 +34,7 @@ function records(extra = ''): object[] {
       ...fields,
     })
   return [
-    {
-      type: 'member',
-      id: 'user_adalovelace',
-      email: ADA.toUpperCase(),
-      display_name: NAME,
-      role: 'developer',
-      joined_at: '2026-01-01T00:00:00Z',
-    },
+    memberRecord('adalovelace', { email: ADA.toUpperCase(), display_name: NAME }),
     memberRecord('bob', {
       display_name: `Bob, who was ${ADA}`,
       role: 'owner',

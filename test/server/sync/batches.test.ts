@@ -44,14 +44,8 @@ test('a record that no server would take is named, the others are sent', async (
   expect(skipped).toEqual([{ path: 'a', line: 2, reason: expect.stringContaining('33554431 bytes') }])
 })
 
-const session = (nth: number): SyncRecord => ({
-  type: 'session',
-  id: `sess_${nth}`,
-  project_name: 'p',
-  created_at: '2026-01-01T00:00:00Z',
-  // more than half of a batch
-  summary: 'x'.repeat(9 * MIB),
-})
+/** More than half of a batch. */
+const session = (nth: number): SyncRecord => sessionRecord(`sess_${nth}`, { summary: 'x'.repeat(9 * MIB) })
 
 async function sendNumbered(
   count: number,

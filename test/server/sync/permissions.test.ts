@@ -3,7 +3,7 @@ import { createKey } from '../../../src/accounts/keys/queries.ts'
 import type { Scope } from '../../../src/accounts/keys/scopes.ts'
 import { bodyOf, client, jsonPost, newKey, newOrg, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
-import { commitRecord, pullRecord, sessionRecord } from '../../support/records.ts'
+import { commitRecord, memberRecord, pullRecord, sessionRecord } from '../../support/records.ts'
 
 // The scopes and the member of a key decide what it may send, and to whom sessions belong.
 
@@ -13,14 +13,7 @@ const app = testApp(database.sql)
 const AT = '2026-03-01T10:00:00Z'
 const session = (id: string, fields: object = {}) =>
   sessionRecord(`sess_${id}`, { created_at: AT, ...fields })
-const member = (email: string, id: string) => ({
-  type: 'member',
-  email,
-  id,
-  display_name: email,
-  role: 'developer',
-  joined_at: AT,
-})
+const member = (email: string, id: string) => memberRecord('member', { email, id, joined_at: AT })
 const RECORDS: Record<string, object> = {
   'sessions:write': session('one'),
   'commits:write': commitRecord('a'.repeat(40), { committed_at: AT, files: [] }),

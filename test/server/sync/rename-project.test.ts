@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { renameProject } from '../../../src/server/sync/project-write.ts'
 import { testsDatabase } from '../../support/postgres.ts'
-import { given } from '../../support/records.ts'
+import { commitRecord, given } from '../../support/records.ts'
 import { asOrganization } from '../../support/rls.ts'
 import { account, finding, session } from '../erasure/account.ts'
 
@@ -12,16 +12,14 @@ const ACTOR = { userId: 'cli:test', ipAddress: null }
 const rename = ({ orgId }: { orgId: string }, from: string, to: string) =>
   asOrganization(orgId, () => renameProject(database.sql, orgId, ACTOR, { from, to }))
 
-const commit = (project: string, number: number, files: object[], author = 'ada@example.com') => ({
-  type: 'commit',
-  project,
-  sha: `sha-${number}`,
-  author_email: author,
-  author_name: author,
-  committed_at: new Date(Date.UTC(2026, 8, 1, 0, number)).toISOString(),
-  subject: `Change ${number}`,
-  files,
-})
+const commit = (project: string, number: number, files: object[], author = 'ada@example.com') =>
+  commitRecord(`sha-${number}`, {
+    project,
+    author_email: author,
+    committed_at: new Date(Date.UTC(2026, 8, 1, 0, number)).toISOString(),
+    subject: `Change ${number}`,
+    files,
+  })
 
 const file = (path: string, status = 'modified', more: object = {}) => ({
   ...{ path, status, additions: 10, deletions: 2 },

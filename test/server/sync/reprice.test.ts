@@ -12,6 +12,7 @@ import { writeRecords } from '../../../src/server/sync/write.ts'
 import { CLAUDE, call, inboxEmpty, logs } from '../../analysis/telemetry/fixtures.ts'
 import { client, jsonPost, newOrg, testApp } from '../../support/api.ts'
 import { findDifferences, testsDatabase, untilWriterWaits } from '../../support/postgres.ts'
+import { sessionRecord } from '../../support/records.ts'
 
 // Sessions whose price became known after they were written.
 
@@ -32,19 +33,17 @@ const deps = (prices = {}) => ({
   storeContent: true,
   pricer: () => loadPricer(prices),
 })
-const session = (id: string, over: object = {}) => ({
-  type: 'session',
-  id,
-  project_name: 'shop',
-  created_at: '2026-11-14T10:00:00Z',
-  quality_score: 80,
-  turn_records: [
-    { model: 'in-house', tokens: TOKENS, content: 'an answer' },
-    { model: 'mystery', tokens: { input: 7 } },
-    { model: 'in-house', tokens: TOKENS, cost: 0.5 },
-  ],
-  ...over,
-})
+const session = (id: string, over: object = {}) =>
+  sessionRecord(id, {
+    created_at: '2026-11-14T10:00:00Z',
+    quality_score: 80,
+    turn_records: [
+      { model: 'in-house', tokens: TOKENS, content: 'an answer' },
+      { model: 'mystery', tokens: { input: 7 } },
+      { model: 'in-house', tokens: TOKENS, cost: 0.5 },
+    ],
+    ...over,
+  })
 const read = async (orgId: string, id: string) => JSON.parse((await getSession(database.sql, orgId, id)).text)
 const differences = (orgId: string) =>
   findDifferences(database.sql, orgId, [...SESSION_ROLLUPS, ...USAGE_TABLES, ...FINDING_TABLES, DIRECTORIES])

@@ -3,7 +3,7 @@ import { loadPricer } from '../../../src/analysis/scoring/prices.ts'
 import { SESSION_ROLLUPS } from '../../../src/features/sessions/rollup.ts'
 import { writeRecords } from '../../../src/server/sync/write.ts'
 import { findDifferences, testsDatabase } from '../../support/postgres.ts'
-import { numbersFrom } from '../../support/records.ts'
+import { memberRecord, numbersFrom, sessionRecord } from '../../support/records.ts'
 import { asOrganization } from '../../support/rls.ts'
 
 const NOW = new Date('2026-11-21T12:00:00.000Z')
@@ -12,15 +12,14 @@ const ORG = 'org_sync'
 const deps = () => ({ sql: database.sql, now: () => NOW, storeContent: false, pricer: () => loadPricer() })
 const sync = (records: unknown[], org = ORG) => asOrganization(org, () => writeRecords(deps(), org, records))
 
-const session = (id: string, fields: Record<string, unknown> = {}) => ({
-  type: 'session',
-  id: `sess_${id}`,
+const usual = {
   project_name: 'web',
   created_at: '2026-11-01T10:00:00Z',
   estimated_cost: 1.5,
   quality_score: 80,
-  ...fields,
-})
+}
+const session = (id: string, fields: Record<string, unknown> = {}) =>
+  sessionRecord(`sess_${id}`, { ...usual, ...fields })
 
 const database = await testsDatabase()
 await database.sql`
@@ -134,16 +133,7 @@ describe('writing records', () => {
       session('x', { turn_records: Array.from({ length: 2 }, () => ({ tokens: { input: 1e12 } })) }),
       'records[0].tokens.input',
     ],
-    [
-      {
-        type: 'member',
-        email: 'nobody',
-        display_name: 'N',
-        role: 'owner',
-        joined_at: '2026-01-01T00:00:00Z',
-      },
-      'records[0].email',
-    ],
+    [memberRecord('nobody', { email: 'nobody' }), 'records[0].email'],
     [
       { type: 'member', email: 'a@b', display_name: 'N', role: 'king', joined_at: '2026-01-01T00:00:00Z' },
       'records[0].role',
@@ -175,13 +165,10 @@ describe('writing records', () => {
   })
 
   test('a member is one address in any case, and keeps its id', async () => {
-    const member = {
-      type: 'member',
+    const { id: _, ...member } = memberRecord('ada', {
       email: 'Ada@Example.com',
-      display_name: 'Ada',
-      role: 'developer',
       joined_at: '2026-01-01T00:00:00+02:00',
-    }
+    })
     expect(await sync([{ ...member, id: 'user_ada' }])).toMatchObject({ created: 1 })
     expect(await sync([{ ...member, email: 'ada@example.com' }])).toMatchObject({ unchanged: 1 })
     expect(await sync([{ ...member, role: 'admin' }])).toMatchObject({ updated: 1 })

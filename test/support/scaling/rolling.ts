@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Sql } from '../../../src/database/client.ts'
 import { freePort } from '../ports.ts'
+import { sessionRecord } from '../records.ts'
 import { command, type Environment, type Instance, SETTINGS, startInstance } from '../webhook-load.ts'
 import { type RunningProxy, startHaproxy } from './proxies.ts'
 
@@ -172,12 +173,5 @@ function startLoad(url: string, { free, limited, perSecond }: Keys) {
   }
 }
 
-const sessionOf = (id: string) => ({
-  type: 'session',
-  id,
-  project_name: 'rolling',
-  created_at: '2026-11-01T10:00:00Z',
-  turns: 3,
-  estimated_cost: 0.25,
-  quality_score: 80,
-})
+const sessionOf = (id: string) =>
+  sessionRecord(id, { created_at: '2026-11-01T10:00:00Z', turns: 3, estimated_cost: 0.25, quality_score: 80 })
