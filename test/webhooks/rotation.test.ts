@@ -77,24 +77,17 @@ test('within the grace: who was not changed takes it as before, who has the new 
   expect(await taken('whsec_b3RoZXI=', got)).toEqual(NONE)
 })
 
-test.each(['its grace ends', 'it is finished'])(
-  'when %s, only the new one is valid, in each header',
-  async (when) => {
-    const second = await rotate({ grace_period_seconds: 3_600 })
-    if (when === 'it is finished') await rotate({ finish: true })
-    else await expire()
-    const got = await sent()
-    expect(await taken(second, got)).toEqual(ALL)
-    expect(await taken(first, got)).toEqual(NONE)
-    expect(got.headers).not.toHaveProperty('x-service-signature-256-next')
-  },
-)
-
-test('without a grace it is replaced at once', async () => {
-  const second = await rotate({ grace_period_seconds: 0 })
+test.each<[string, object, () => unknown]>([
+  ['its grace ends', { grace_period_seconds: 3_600 }, expire],
+  ['it is finished', { grace_period_seconds: 3_600 }, () => rotate({ finish: true })],
+  ['it has no grace', { grace_period_seconds: 0 }, () => undefined],
+])('when %s, only the new one is valid, in each header', async (_when, body, end) => {
+  const second = await rotate(body)
+  await end()
   const got = await sent()
   expect(await taken(second, got)).toEqual(ALL)
   expect(await taken(first, got)).toEqual(NONE)
+  expect(got.headers).not.toHaveProperty('x-service-signature-256-next')
 })
 
 test('once more within the grace, the new one is replaced and the first stays valid', async () => {
