@@ -1,5 +1,5 @@
 import { newOrderedId } from '../../src/base/ids.ts'
-import { bodyOf } from '../../src/webhooks/outbox/catalogue.ts'
+import { eventBody } from '../../src/webhooks/outbox/catalogue.ts'
 
 // Each contender delivers the same event with the same data.
 
@@ -28,6 +28,6 @@ export const dataOf = (at: number) => ({
 export function jobOf(url: string, at: number): Job {
   const now = new Date()
   const eventId = newOrderedId('evt', now)
-  const body = bodyOf(eventId, EVENT, now, dataOf(at))
+  const body = eventBody(eventId, EVENT, now, dataOf(at))
   return { url, secret: SECRET, deliveryId: newOrderedId('dlv', now), eventId, event: EVENT, body }
 }

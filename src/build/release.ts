@@ -36,7 +36,7 @@ async function sha256Of(path: string): Promise<string> {
 }
 
 /** The content of SHA256SUMS, in the form that `sha256sum --check` reads, by the path below `folder`. */
-export async function sumsOf(paths: readonly string[], folder: string): Promise<string> {
+export async function checksums(paths: readonly string[], folder: string): Promise<string> {
   const lines: string[] = []
   for (const path of [...paths].sort()) lines.push(`${await sha256Of(path)}  ${relative(folder, path)}\n`)
   return lines.join('')
@@ -94,7 +94,7 @@ async function release(url: string | undefined): Promise<string> {
   write(BILL, makeSbom(VERSION))
   if (url !== undefined) write(INSTALLER, installerOf({ version: VERSION, url, sums }))
   writeFileSync(join(folder, 'NOTES.md'), `${notes}\n`)
-  const list = await sumsOf(files, folder)
+  const list = await checksums(files, folder)
   writeFileSync(join(folder, 'SHA256SUMS'), list)
   const missing = url === undefined ? `\nWithout --url there is no ${INSTALLER}.\n` : ''
   return `${list}
@@ -117,7 +117,7 @@ export async function problemsOf(folder: string): Promise<string[]> {
     new Map((text.match(/.+/g) ?? []).map((line) => [line.slice(66), line.slice(0, 64)]))
   const listed = sumsIn(readFileSync(list, 'utf8'))
   const sums = sumsIn(
-    await sumsOf(
+    await checksums(
       files.map((name) => join(folder, name)),
       folder,
     ),

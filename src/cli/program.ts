@@ -48,7 +48,7 @@ export async function runCommandLine(args: readonly string[], started: ProcessCo
   const program = buildProgram(started, args.includes('--json'))
   let command = program.name()
   program.hook('preAction', (_program, called) => {
-    command = wordsOf(called)
+    command = pathOf(called)
   })
   try {
     await program.parseAsync(args, { from: 'user' })
@@ -147,5 +147,5 @@ function addExamples(command: CliCommand, words: readonly string[] = []): void {
 }
 
 /** The words by which the command is called. */
-const wordsOf = (command: Command): string =>
-  command.parent === null ? command.name() : `${wordsOf(command.parent)} ${command.name()}`
+const pathOf = (command: Command): string =>
+  command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`

@@ -12,7 +12,7 @@ const RETRY_S = 5
 /** `ok`, or that the database has a newer schema than this program. */
 export type SchemaState = () => string
 
-async function stateOf(sql: ISql): Promise<string> {
+async function schemaState(sql: ISql): Promise<string> {
   const [row] = await sql<{ number: number | null }[]>`
     select max(m.number) as number
     from schema_migrations m`
@@ -27,7 +27,7 @@ export const newerSchema = (state: string): ApiError => busy(state, RETRY_S)
 
 /** Throws 503 when a newer program has migrated the database. Exact after a lock on a row of `org_locks`: a migration locks it. */
 export async function refuseNewerSchema(tx: ISql): Promise<void> {
-  const state = await stateOf(tx)
+  const state = await schemaState(tx)
   if (state !== 'ok') throw newerSchema(state)
 }
 
@@ -42,7 +42,7 @@ export function watchSchema(
     if (isLooking) return
     isLooking = true
     // while the database is away it is written by nobody
-    state = await run(stateOf).catch(() => state)
+    state = await run(schemaState).catch(() => state)
     isLooking = false
     if (state === 'ok') return
     clearInterval(timer)

@@ -11,7 +11,7 @@ export type Kind = 'change' | 'note'
 const CHANGE_LENGTH = 19
 
 /** The part of a version that is another one after each change. */
-export const changeOf = (version: string): string => version.slice(0, CHANGE_LENGTH - 1)
+export const changePart = (version: string): string => version.slice(0, CHANGE_LENGTH - 1)
 
 /**
  * Locks the organization's data for writing until the end of the transaction. Writers of one organization

@@ -17,7 +17,7 @@ const UNKNOWN = 'unknown'
 export function createAddressLimiter(now: () => Date, limit = LIMIT) {
   const counts = new Map<string, number>()
   let countedMinute = 0
-  const usedOf = (address: string): number => {
+  const usedBy = (address: string): number => {
     const minute = Math.floor(now().getTime() / MINUTE_MS)
     if (minute !== countedMinute) counts.clear()
     countedMinute = minute
@@ -25,14 +25,14 @@ export function createAddressLimiter(now: () => Date, limit = LIMIT) {
   }
   return {
     take(address: string): Decision {
-      const used = usedOf(address)
+      const used = usedBy(address)
       if (used >= limit) return decisionAt(now(), false, limit, 0)
       if (used === 0 && counts.size >= MAX_ADDRESSES) counts.delete(counts.keys().next().value ?? address)
       counts.set(address, used + 1)
       return decisionAt(now(), true, limit, limit - used - 1)
     },
     /** The decision on the next request, without counting. */
-    peek: (address: string): Decision => decisionAt(now(), true, limit, limit - usedOf(address)),
+    peek: (address: string): Decision => decisionAt(now(), true, limit, limit - usedBy(address)),
   }
 }
 

@@ -30,7 +30,7 @@ interface ResponseSet {
 export type Answer = (given: unknown, set: ResponseSet, request: Request, isApi: boolean) => Response
 
 /** The value as the text of a response, unless it was made before. */
-function bodyOf(value: unknown, { headers }: ResponseSet): CachedResponse {
+function responseBody(value: unknown, { headers }: ResponseSet): CachedResponse {
   if (value instanceof CachedResponse) return value
   const type = headers['content-type']
   if (type === undefined) return responseOf(value, {})
@@ -62,7 +62,7 @@ export const createAnswer =
     const isKept = isRead && status === 200 && headers['cache-control'] !== 'no-store'
     headers['cache-control'] ??= !isKept ? 'no-store' : isApi ? 'private, no-cache' : 'no-cache'
     if (value === undefined) return new Response(null, init)
-    const body = bodyOf(value, set)
+    const body = responseBody(value, set)
     const { contentType = 'application/json', variesByAccept } = body.source
     headers['content-type'] = contentType
     // not packed: a secret that was made must not show in the size of a packed body

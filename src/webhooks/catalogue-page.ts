@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { bodyOf, Envelope, EVENT_NAMES, EVENTS, type SentName, TEST_EVENT } from './outbox/catalogue.ts'
+import { Envelope, EVENT_NAMES, EVENTS, eventBody, type SentName, TEST_EVENT } from './outbox/catalogue.ts'
 
 // The catalogue as published in GET /v1/webhooks/events and in the API document.
 
@@ -14,7 +14,7 @@ function published(name: SentName) {
     type: Type.Literal(name),
     data,
   })
-  const body = JSON.parse(bodyOf(EXAMPLE_ID, name, EXAMPLE_TIME, example)) as Envelope
+  const body = JSON.parse(eventBody(EXAMPLE_ID, name, EXAMPLE_TIME, example)) as Envelope
   return { name, meaning, schema: JSON.parse(JSON.stringify(schema)), example: body }
 }
 

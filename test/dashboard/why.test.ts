@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, setSystemTime, test } from 'bun:test'
 import { newestOf, unlistedOf } from '../../src/dashboard/paid/newest.ts'
-import { answerOf, CAUSES, type Cause, halvesOf, usedOf } from '../../src/dashboard/why/words.ts'
+import { answerOf, CAUSES, type Cause, halvesOf, usedSums } from '../../src/dashboard/why/words.ts'
 import type { Explanation } from '../../src/features/explain/model.ts'
 
 // The sentences of the page that says why cost changed.
@@ -86,7 +86,7 @@ test('models whose part of the cost moved most are read from all agents', () => 
     ],
     total: { cost: 100, cost_by_kind: { other: 2 }, previous: { cost: 50 } },
   }
-  expect(usedOf(breakdown as unknown as Parameters<typeof usedOf>[0])).toEqual({
+  expect(usedSums(breakdown as unknown as Parameters<typeof usedSums>[0])).toEqual({
     ...{ undivided: { share: 0.02, agent: 'b' }, rose: 'opus: 30.0% of the cost, not 20.0%' },
     fell: 'haiku: 10.0% of the cost, not 60.0%',
   })

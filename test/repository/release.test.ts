@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { VERSION } from '../../src/base/version.ts'
-import { notesOf, problemsOf, releaseName, sumsOf } from '../../src/build/release.ts'
+import { checksums, notesOf, problemsOf, releaseName } from '../../src/build/release.ts'
 import { makeSbom } from '../../src/build/sbom.ts'
 
 const CHANGELOG = `# Changelog
@@ -51,7 +51,7 @@ test('sums are those that sha256sum verifies', async () => {
       writeFileSync(path, `the executable of ${target}`)
       return path
     })
-    const sums = await sumsOf(paths, folder)
+    const sums = await checksums(paths, folder)
     expect(sums).toMatch(
       /^[0-9a-f]{64} {2}cloud-analytics-0\.1\.0-linux-arm64\n[0-9a-f]{64} {2}cloud-analytics-0\.1\.0-linux-x64\n$/,
     )
@@ -72,7 +72,7 @@ test('verify names what is missing, another file, too much, or another bill of m
     await Bun.write(path('program'), 'one')
     await Bun.write(path('npm/program.tgz'), 'two')
     writeFileSync(path('sbom.cdx.json'), makeSbom(VERSION))
-    writeFileSync(path('SHA256SUMS'), await sumsOf(names.map(path), folder))
+    writeFileSync(path('SHA256SUMS'), await checksums(names.map(path), folder))
     writeFileSync(path('NOTES.md'), '')
     expect(await problemsOf(folder)).toEqual([])
 
@@ -89,12 +89,12 @@ test('verify names what is missing, another file, too much, or another bill of m
 
     for (const name of ['more', 'program']) rmSync(path(name))
     writeFileSync(path('sbom.cdx.json'), makeSbom('0.0.0'))
-    writeFileSync(path('SHA256SUMS'), await sumsOf([path('sbom.cdx.json')], folder))
+    writeFileSync(path('SHA256SUMS'), await checksums([path('sbom.cdx.json')], folder))
     expect(await problemsOf(folder)).toEqual([
       `sbom.cdx.json is not the bill of materials of this commit (${VERSION})`,
     ])
     writeFileSync(path('sbom.cdx.json'), makeSbom(VERSION))
-    writeFileSync(path('SHA256SUMS'), await sumsOf([path('sbom.cdx.json')], folder))
+    writeFileSync(path('SHA256SUMS'), await checksums([path('sbom.cdx.json')], folder))
     expect(Bun.spawnSync(command)).toMatchObject({ exitCode: 0 })
   } finally {
     rmSync(folder, { recursive: true, force: true })

@@ -274,7 +274,7 @@ function sortedByOrigin(group: readonly Source[]): Source[] {
  */
 const inOrder = (groups: readonly Source[][]): Source[][] =>
   groups
-    .map(orderOf)
+    .map(rankOf)
     .sort(
       (a, b) =>
         compareText(a.start, b.start) ||
@@ -285,7 +285,7 @@ const inOrder = (groups: readonly Source[][]): Source[][] =>
     .map(({ group }) => group)
 
 /** The groups are sorted by these fields. The first times in a fork's file are those of a session that it names. */
-const orderOf = (group: Source[]) => {
+const rankOf = (group: Source[]) => {
   const first = group.filter(({ ids }) => ids.length <= (group[0]?.ids.length ?? 0))
   return {
     group,

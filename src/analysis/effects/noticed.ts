@@ -52,7 +52,7 @@ const agentIn = (value: string) => value.slice(0, value.lastIndexOf(' '))
 const versionOf = (value: string) => value.slice(value.lastIndexOf(' ') + 1)
 
 /** The change, if a unit made it after its start; `weeks`: of who had the value in two weeks or more, the first. */
-function changeOf(
+function noticedOf(
   trait: string,
   value: string,
   weeks: ReadonlyMap<string, number>,
@@ -84,7 +84,7 @@ export function noticeUsed(used: readonly Used[], starts: ReadonlyMap<string, nu
     const weeks = [...spans].flatMap(([unit, span]) =>
       span.first < span.last ? [[unit, span.first] as const] : [],
     )
-    noticed.push(...changeOf(first.trait, first.value, new Map(weeks), starts))
+    noticed.push(...noticedOf(first.trait, first.value, new Map(weeks), starts))
   }
   const values = [...Map.groupBy(used, ({ trait, value }) => `${trait}\n${value}`).values()]
   const isVersion = ([row]: readonly Used[]) => row?.trait === 'version'
@@ -128,7 +128,7 @@ function noticeShares(
     }
   }
   return [...changes].flatMap(([value, { adopted, isNoticed }]) =>
-    isNoticed ? changeOf(trait, value, adopted, starts) : [],
+    isNoticed ? noticedOf(trait, value, adopted, starts) : [],
   )
 }
 
@@ -163,6 +163,6 @@ export function noticePrices(
       const hadIt = own.some(({ week }) => week < at && week >= at - 8)
       if (since.length >= 2 && hadIt) adopted.set(unit, Math.min(...since))
     }
-    return changeOf('price', model, adopted, starts)
+    return noticedOf('price', model, adopted, starts)
   })
 }

@@ -28,7 +28,7 @@ export function baseOf(
  * All sums of a row: `tokens` by kind, `base` what they cost at the prices of one day, in picodollars, `other` the cost without
  * tokens, in micro-dollars, which is its own quantity.
  */
-export function sumsOf(
+export function workSums(
   sums: readonly number[],
   tokens: readonly number[],
   base: readonly number[],

@@ -12,7 +12,7 @@ import {
   type TurnRecord,
 } from '../records/session.ts'
 import { firstIndex } from '../scoring/binary-search.ts'
-import { dollarsOf, type Pricer } from '../scoring/prices.ts'
+import { asDollars, type Pricer } from '../scoring/prices.ts'
 import { type QualitySignals, scoreQuality } from '../scoring/quality.ts'
 import { securityMetadataOf } from './findings.ts'
 import { classificationOf, issuesOf, observationsOf, type SessionEvent, summaryOf } from './observations.ts'
@@ -96,9 +96,9 @@ export function composeRecord(
     ended_at: to,
     duration_seconds: to === null ? 0 : Math.max(0, (Date.parse(to) - Date.parse(from)) / 1000),
     turns: turnRecords.filter(({ role }) => role !== 'unattributed').length,
-    estimated_cost: Math.min(MAX_COST, dollarsOf(priced.total)),
+    estimated_cost: Math.min(MAX_COST, asDollars(priced.total)),
     cost_source: priced.isReported ? 'reported' : 'estimated',
-    ...(priced.stated === null ? {} : { stated_cost: Math.min(MAX_COST, dollarsOf(priced.stated)) }),
+    ...(priced.stated === null ? {} : { stated_cost: Math.min(MAX_COST, asDollars(priced.stated)) }),
     ...notesOf(parts, SESSION_NOTE_NAMES),
     ...(priced.unpricedTokens > 0 ? { unpriced_tokens: priced.unpricedTokens } : {}),
     quality_score: quality.score,
@@ -185,7 +185,7 @@ function turnRecordsOf(
       ...notesOf(turn),
       started_at: at ?? from,
       tokens: tokens === null ? null : tokensByKind(tokens),
-      cost: cost === undefined ? null : Math.min(MAX_COST, dollarsOf(cost)),
+      cost: cost === undefined ? null : Math.min(MAX_COST, asDollars(cost)),
       tool_calls: (calls.get(id) ?? [])
         .slice(0, MAX_CALLS)
         .map((call) => ({ name: call.name ?? 'unknown', ok: call.ok })),
@@ -199,7 +199,7 @@ function turnRecordsOf(
       model: modelName(model),
       started_at: turns.at(-1)?.at ?? to,
       tokens,
-      cost: cost === null ? null : Math.min(MAX_COST, dollarsOf(cost)),
+      cost: cost === null ? null : Math.min(MAX_COST, asDollars(cost)),
       tool_calls: [],
     })
   }

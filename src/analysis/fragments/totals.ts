@@ -15,14 +15,14 @@ const add = (a: Counts, b: Counts): Counts => a.map((count, index) => count + (b
 /** Sums all kinds: the part of the cache that is kept for an hour is in another one. */
 export const countSum = ([input, output, cacheRead, cacheCreation]: Counts): number =>
   input + output + cacheRead + cacheCreation
-const costOf = (totals: Totals): bigint => totals.reduce((sum, { cost }) => sum + BigInt(cost ?? 0), 0n)
+const costSum = (totals: Totals): bigint => totals.reduce((sum, { cost }) => sum + BigInt(cost ?? 0), 0n)
 const tokenSum = (totals: Totals): number => totals.reduce((sum, { tokens }) => sum + countSum(tokens), 0)
 
 /** The totals with more tokens, then of the higher cost; null when both are. */
 export function largerTotals(a: Totals | null, b: Totals | null): Totals | null {
   if (a === null || b === null) return a ?? b
   if (tokenSum(a) !== tokenSum(b)) return tokenSum(a) > tokenSum(b) ? a : b
-  if (costOf(a) !== costOf(b)) return costOf(a) > costOf(b) ? a : b
+  if (costSum(a) !== costSum(b)) return costSum(a) > costSum(b) ? a : b
   return compareText(JSON.stringify(a), JSON.stringify(b)) <= 0 ? a : b
 }
 

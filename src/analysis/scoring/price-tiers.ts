@@ -5,16 +5,16 @@ import type { Source } from './price-facts.ts'
 // the tier in `speed`, `service_tier` and `inference_geo` of a usage. A tier without a row for the model has no known price.
 
 /** A part of the list price: the first by the second. */
-export type Share = readonly [bigint, bigint]
+export type Factor = readonly [bigint, bigint]
 
 interface TierFact extends Source {
   tier: string
   /** Names of models, or a form of names. */
   models: readonly string[] | RegExp
-  share: Share
+  share: Factor
 }
 
-const fact = (source: Source, tier: string, share: Share, models: string | RegExp): TierFact => ({
+const fact = (source: Source, tier: string, share: Factor, models: string | RegExp): TierFact => ({
   ...{ ...source, tier, share, models: typeof models === 'string' ? models.split(' ') : models },
 })
 
@@ -66,12 +66,12 @@ export function tierOf(...stated: readonly unknown[]): string | null {
 }
 
 /** The part of the list price that a call of the model costs in its tiers; undefined where a tier has no known price. */
-export function shareOf(model: string, tiers: string): Share | undefined {
+export function factorOf(model: string, tiers: string): Factor | undefined {
   const names = lookUpNames(model)
   const plainest = names.at(-1) ?? model
-  let [over, under]: Share = [1n, 1n]
+  let [over, under]: Factor = [1n, 1n]
   for (const tier of tiers.split(' ')) {
-    const share = tier === 'us' ? usShareOf(plainest) : tierRow(names, tier)?.share
+    const share = tier === 'us' ? usFactor(plainest) : tierRow(names, tier)?.share
     if (share === undefined) return undefined
     over *= share[0]
     under *= share[1]
@@ -80,7 +80,7 @@ export function shareOf(model: string, tiers: string): Share | undefined {
 }
 
 /** Anthropic charges 10 % more for the United States only from Claude 4.6 on (ANTHROPIC, "Data residency"); earlier models cannot. */
-const usShareOf = (name: string): Share | undefined =>
+const usFactor = (name: string): Factor | undefined =>
   name.startsWith('claude-') ? [isAtLeast(name, 4, 6) ? 11n : 10n, 10n] : undefined
 
 function tierRow(names: readonly string[], tier: string): TierFact | undefined {

@@ -3,7 +3,7 @@ import { MONEY_DECIMALS, roundedQuotient, scaled, unscaled } from '../../base/de
 import type { ModelPrices, PriceOverrides } from '../../base/model-prices.ts'
 import { allTokens, type SessionRecord, type Tokens } from '../records/session.ts'
 import { createLookUp, mapPrice, type Price, type PriceRow, WRITE_1H_FACTOR } from './price-lookup.ts'
-import { type Share, shareOf } from './price-tiers.ts'
+import { type Factor, factorOf } from './price-tiers.ts'
 
 /** Tokens of an API message: `input` excludes cached ones, `output` includes reasoning, `cache_creation` those of 1 hour. */
 export interface PricedTokens extends Partial<Tokens> {
@@ -66,14 +66,14 @@ export async function loadPricer(overrides: PriceOverrides = {}): Promise<Pricer
     const cached = byModel.get(minute)
     if (cached !== undefined) return cached
     if (Object.hasOwn(overrides, tiered)) return keep(always, overrideRow(overrides[tiered], ONE))
-    const share = tier === null ? ONE : shareOf(model, tier)
-    if (share === undefined) return keep(always, null)
-    if (Object.hasOwn(overrides, model)) return keep(always, overrideRow(overrides[model], share))
+    const factor = tier === null ? ONE : factorOf(model, tier)
+    if (factor === undefined) return keep(always, null)
+    if (Object.hasOwn(overrides, model)) return keep(always, overrideRow(overrides[model], factor))
     const prices = lookUp(model, at)
     if (prices === undefined) return keep(minute, null)
     return keep(
       prices.isFixed ? always : minute,
-      scaledRow(prices.row, [prices.percent * share[0], 100n * share[1]]),
+      scaledRow(prices.row, [prices.percent * factor[0], 100n * factor[1]]),
     )
   }
   const divided: Pricer['divided'] = ({ model, tokens, at, tier = null, aggregated = false }) => {
@@ -84,14 +84,14 @@ export async function loadPricer(overrides: PriceOverrides = {}): Promise<Pricer
   return { divided, cost: (usage) => divided(usage)?.costs.reduce((sum, cost) => sum + cost, 0n) }
 }
 
-const ONE: Share = [1n, 1n]
+const ONE: Factor = [1n, 1n]
 
 const TIERED = /^(.+) \(([a-z][a-z0-9 _-]*)\)$/
 /** The name of a model in a tier, by which it is unpriced or has a price of the operator: `claude-opus-4-6 (priority)`. */
 export const tieredName = (model: string, tier: string | null | undefined): string =>
   tier == null ? model : `${model} (${tier})`
 
-function overrideRow(prices: ModelPrices | undefined, share: Share): PriceRow<bigint> | null {
+function overrideRow(prices: ModelPrices | undefined, factor: Factor): PriceRow<bigint> | null {
   if (prices === undefined) return null
   const row = {
     input: prices.input,
@@ -100,11 +100,11 @@ function overrideRow(prices: ModelPrices | undefined, share: Share): PriceRow<bi
     cacheWrite: prices.cache_write ?? prices.input,
     cacheWrite1h: prices.cache_write === undefined ? prices.input : prices.input * WRITE_1H_FACTOR,
   }
-  return scaledRow(row, share)
+  return scaledRow(row, factor)
 }
 
 /** The given share of the prices, in picodollars per token. */
-function scaledRow(row: PriceRow, [over, under]: Share): PriceRow<bigint> {
+function scaledRow(row: PriceRow, [over, under]: Factor): PriceRow<bigint> {
   const scale = (price: Price): Price<bigint> =>
     mapPrice(price, (amount) => roundedQuotient(scaled(amount, PRICE_DECIMALS) * over, under))
   return {
@@ -144,7 +144,7 @@ function priceAt(price: Price<bigint>, prompt: number): bigint {
 }
 
 /** Picodollars as US dollars with 6 decimals, rounded half up. */
-export function dollarsOf(pico: bigint): number {
+export function asDollars(pico: bigint): number {
   return unscaled(roundedQuotient(pico, 10n ** BigInt(PICO_DECIMALS - MONEY_DECIMALS)), MONEY_DECIMALS)
 }
 
@@ -191,7 +191,7 @@ export function priceRecord(pricer: Pricer, record: SessionRecord): PricedRecord
     }
     estimated += cost
     pricedTokens += count
-    return dollarsOf(cost)
+    return asDollars(cost)
   }
   for (const [index, { model, tier, tokens, cost, started_at }] of turns.entries()) {
     if (cost == null && tokens)
@@ -208,7 +208,7 @@ export function priceRecord(pricer: Pricer, record: SessionRecord): PricedRecord
   const recordPrice =
     cost === null ? turns.reduce((all, { cost }) => all + picodollarsOf(cost ?? 0), 0n) : picodollarsOf(cost)
   return {
-    cost: dollarsOf(recordPrice + estimated),
+    cost: asDollars(recordPrice + estimated),
     turnCosts,
     unpricedTokens: cost === null ? unpricedTokens : Math.max(0, said - pricedTokens),
     unpriced: [...unpriced].sort(),

@@ -1,5 +1,5 @@
 import { ATTRIBUTES } from './conventions.ts'
-import { type Attributes, eventName, MAX_TEXT, type TelemetryRecord, timeOf, withTime } from './model.ts'
+import { type Attributes, eventName, isoTime, MAX_TEXT, type TelemetryRecord, withTime } from './model.ts'
 
 // Reads OTLP's requests from JSON, which differs from that of protobuf in general by ids in hexadecimal:
 // https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding. 64-bit integers are texts or numbers.
@@ -42,7 +42,7 @@ function readSpan(span: Fields, resource: Attributes, onRecord: OnRecord): void 
   onRecord({
     signal: 'traces',
     name: typeof span.name === 'string' ? span.name : '',
-    at: timeOf(span.endTimeUnixNano) ?? timeOf(span.startTimeUnixNano),
+    at: isoTime(span.endTimeUnixNano) ?? isoTime(span.startTimeUnixNano),
     attributes,
     resource,
     isError: code === 2 || code === 'STATUS_CODE_ERROR',
@@ -57,7 +57,7 @@ function readMetric(metric: Fields, resource: Attributes, onRecord: OnRecord): v
       onRecord({
         signal: 'metrics',
         name,
-        at: timeOf(point.timeUnixNano),
+        at: isoTime(point.timeUnixNano),
         attributes: attributesOf(point.attributes),
         resource,
         value: value === undefined || value === null ? undefined : Number(value),

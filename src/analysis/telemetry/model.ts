@@ -47,14 +47,14 @@ export function withTime(
 ): string | null {
   const stated = attributes.get('event.timestamp')
   if (typeof stated === 'string' && isTimestamp(stated)) return normalizeTimestamp(stated)
-  const at = nanoseconds.reduce<string | null>((first, each) => first ?? timeOf(each), null)
+  const at = nanoseconds.reduce<string | null>((first, each) => first ?? isoTime(each), null)
   if (at === null) attributes.delete('event.timestamp')
   else attributes.set('event.timestamp', at)
   return at
 }
 
 /** The time that is this number of nanoseconds after 1970; null for 0 and for what is no time. */
-export function timeOf(nanoseconds: unknown): string | null {
+export function isoTime(nanoseconds: unknown): string | null {
   const ms =
     typeof nanoseconds === 'bigint'
       ? Number(nanoseconds / 1_000_000n)

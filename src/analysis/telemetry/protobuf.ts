@@ -1,5 +1,5 @@
 import { ATTRIBUTES } from './conventions.ts'
-import { type Attributes, eventName, MAX_TEXT, type TelemetryRecord, timeOf, withTime } from './model.ts'
+import { type Attributes, eventName, isoTime, MAX_TEXT, type TelemetryRecord, withTime } from './model.ts'
 import { MessageReader, WireError } from './wire.ts'
 
 // Reads OTLP's requests from protobuf. Numbers of fields are those of opentelemetry-proto 1.x. All three requests are built
@@ -93,7 +93,7 @@ function readSpan(span: MessageReader, resource: Attributes, onRecord: OnRecord)
         if (field === 3) isError = status.integer() === ERROR
       })
   })
-  onRecord({ signal: 'traces', name, at: timeOf(end) ?? timeOf(start), attributes, resource, isError })
+  onRecord({ signal: 'traces', name, at: isoTime(end) ?? isoTime(start), attributes, resource, isError })
 }
 
 /** STATUS_CODE_ERROR. */
@@ -127,5 +127,5 @@ function readPoint(point: MessageReader, attributesAt: number): Omit<TelemetryRe
     else if (isNumber && number === 4) value = message.double()
     else if (isNumber && number === 6) value = message.signedFixed64()
   })
-  return { signal: 'metrics', at: timeOf(time), attributes, value, isError: false }
+  return { signal: 'metrics', at: isoTime(time), attributes, value, isError: false }
 }

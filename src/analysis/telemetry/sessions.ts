@@ -21,7 +21,7 @@ export interface ObservedSession {
  * depends on the agent's own ids, so that a record that is sent again, by a retry or a second exporter, adds nothing. `now`
  * is the time of records that state none.
  */
-export function sessionsOf(observations: readonly Observation[], now: Date): ObservedSession[] {
+export function divideSessions(observations: readonly Observation[], now: Date): ObservedSession[] {
   const nowText = now.toISOString()
   const bySession = Map.groupBy(
     observations,

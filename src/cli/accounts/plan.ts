@@ -87,12 +87,12 @@ type SetOptions = Record<'org' | 'vendor' | 'plan' | 'price', string> &
 const fieldsOf = (texts: Readonly<Record<string, string | undefined>>) =>
   Object.fromEntries(
     Object.entries(texts).flatMap(([name, text]) =>
-      text === undefined || text === '' ? [] : [[name, NUMBERS.has(name) ? numberOf(text) : text]],
+      text === undefined || text === '' ? [] : [[name, NUMBERS.has(name) ? numberOrText(text) : text]],
     ),
   )
 
 /** A text that is no number stays, and is refused by its name. */
-const numberOf = (text: string): number | string => (/^\d+(\.\d+)?$/.test(text) ? Number(text) : text)
+const numberOrText = (text: string): number | string => (/^\d+(\.\d+)?$/.test(text) ? Number(text) : text)
 
 async function set(context: Context, options: SetOptions): Promise<void> {
   const { checkUsage } = await import('./record.ts')

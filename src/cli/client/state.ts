@@ -90,7 +90,7 @@ export const listStates = (database: StateDatabase) =>
   database
     .read('select id, server, organization, slug from targets order by server, organization')
     .map(([id, server, organization, slug]) =>
-      stateOf(database, Number(id), String(server), { id: String(organization), slug: String(slug) }),
+      syncState(database, Number(id), String(server), { id: String(organization), slug: String(slug) }),
     )
 
 /** The organization and member of a key that this server accepted before; undefined when it is not known. */
@@ -109,7 +109,7 @@ export function openState(database: StateDatabase, server: string, organization:
     'select id, tidied from targets where server = ? and organization = ?',
     ...[server, id],
   )
-  if (tidied === today()) return stateOf(database, Number(target), server, organization)
+  if (tidied === today()) return syncState(database, Number(target), server, organization)
   database.write((run) => {
     const [[made] = []] = run(
       `insert into targets (server, organization, slug, tidied) values (?, ?, ?, ?)
@@ -163,7 +163,7 @@ export function forgetServer({ read, write }: StateDatabase, server: string): bo
 
 type Pending = { [K in Kind]: Map<string, Values[K] | undefined> }
 
-function stateOf(
+function syncState(
   { read, write }: StateDatabase,
   target: number,
   server: string,
@@ -222,7 +222,7 @@ function stateOf(
   }
 }
 
-export type SyncState = ReturnType<typeof stateOf>
+export type SyncState = ReturnType<typeof syncState>
 
 function parsed(value: unknown) {
   try {

@@ -18,11 +18,11 @@ export function candidatesOf(program: Command, words: readonly string[], current
     flag = flagsOf(command).find(({ long, required, optional }) => long === word && (required || optional))
     command = commandsOf(command).find((below) => isCalled(below, word)) ?? command
   }
-  return wordsOf(command, flag, current.startsWith('-')).filter(({ name }) => name.startsWith(current))
+  return choicesOf(command, flag, current.startsWith('-')).filter(({ name }) => name.startsWith(current))
 }
 
 /** Lists the values of a flag, else commands and arguments; flags behind a dash, or if nothing else can stand there. */
-function wordsOf(command: Command, flag: Option | undefined, isDashed: boolean): Candidate[] {
+function choicesOf(command: Command, flag: Option | undefined, isDashed: boolean): Candidate[] {
   if (flag !== undefined) return (flag.argChoices ?? []).map(bare)
   const commands = commandsOf(command).map((below) => ({
     name: below.name(),

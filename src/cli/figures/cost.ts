@@ -15,7 +15,7 @@ import type { Context } from '../command/context.ts'
 import { barOf, type Colour, type Column, draw, paint, type Screen, sparkOf } from '../command/table.ts'
 import { unpricedText } from '../command/unpriced.ts'
 import { compact, counted, money, percent, whole } from './numbers.ts'
-import { NONE, ofProject, type Parameters, rangeOf, rangeText, refuseOthers, today } from './options.ts'
+import { NONE, ofProject, type Parameters, rangeText, refuseOthers, shownRange, today } from './options.ts'
 import { figure, findBody, type Source, type View } from './source.ts'
 import { fractionOf, noSessions, pageText, title } from './text.ts'
 
@@ -71,7 +71,7 @@ async function summaryText(summary: CostSummary, view: View): Promise<string> {
     )
   }
   // the month is the running one, and says nothing of a range before it
-  if (rangeOf(parameters).to >= monthOf(today()))
+  if (shownRange(parameters).to >= monthOf(today()))
     parts.push(
       // a project without one has that of the organization
       current_budget === null || (current_budget.scope === 'organization' && parameters.project !== undefined)
@@ -92,7 +92,7 @@ function noBudgetText(month: number, { source, parameters }: View): string {
 /** The cost of each day of the range, also of those without sessions. */
 function everyDay(periods: CostSummary['by_period'], parameters: Parameters): number[] {
   const costs = new Map(periods.map(({ period, cost }) => [period, cost]))
-  const { from, to } = rangeOf(parameters)
+  const { from, to } = shownRange(parameters)
   const first = from ?? periods[0]?.period ?? to
   return Array.from({ length: daysBetween(first, to) + 1 }, (_, day) => costs.get(addDays(first, day)) ?? 0)
 }
@@ -198,8 +198,8 @@ function costColumns(by: string, andBy: string | undefined, hasUnpriced: boolean
     ...(spare === undefined ? {} : { spare }),
   })
   const tokens = (kind: keyof Row['tokens']) => (row: Row) => compact(row.tokens[kind])
-  const key = { head: headOf(by), value: (row: Row) => row.key, least: 12, colour: boldTotal }
-  const second = { head: headOf(andBy ?? ''), value: (row: Row) => row.and_key, least: 12 }
+  const key = { head: columnHead(by), value: (row: Row) => row.key, least: 12, colour: boldTotal }
+  const second = { head: columnHead(andBy ?? ''), value: (row: Row) => row.and_key, least: 12 }
   return [
     key,
     ...(andBy === undefined ? [] : [second]),
@@ -216,7 +216,7 @@ function costColumns(by: string, andBy: string | undefined, hasUnpriced: boolean
   ]
 }
 
-const headOf = (key: string): string => key.replaceAll('_', ' ').toUpperCase()
+const columnHead = (key: string): string => key.replaceAll('_', ' ').toUpperCase()
 
 const boldTotal = ({ isTotal }: Row): Colour | undefined => (isTotal ? 'bold' : undefined)
 
@@ -227,7 +227,7 @@ const MOST = 3
 
 /** The three projects whose cost of whole days changed most against the equally long range before; of one project, its models. */
 async function moversText({ screen, source, parameters }: View): Promise<string[]> {
-  const { from, to: last } = rangeOf(parameters)
+  const { from, to: last } = shownRange(parameters)
   // today is not over, and is not compared with a whole day
   const yesterday = addDays(today(), -1)
   const [to = last] = [last, yesterday].sort()
@@ -239,7 +239,7 @@ async function moversText({ screen, source, parameters }: View): Promise<string[
   const breakdown = await findBody<Breakdown>(source, '/cost/breakdown', query, ['compare', 'sort'])
   if (breakdown === undefined) return []
   const { data, total } = breakdown
-  const changed = data.filter((item) => changeOf(item) !== 0)
+  const changed = data.filter((item) => growthOf(item) !== 0)
   if (changed.length === 0) return []
   const before = `the ${counted(daysBetween(from, to) + 1, 'day')} before`
   const heading = `Largest changes${last > to ? ' to yesterday' : ''} against ${before}; of all ${changeText(total)}`
@@ -254,13 +254,13 @@ async function moversText({ screen, source, parameters }: View): Promise<string[
 
 type Changed = Pick<BreakdownItem, 'cost' | 'previous'>
 
-const changeOf = ({ cost, previous }: Changed): number => cost - (previous?.cost ?? 0)
+const growthOf = ({ cost, previous }: Changed): number => cost - (previous?.cost ?? 0)
 
 function changeText(item: Changed): string {
-  const change = changeOf(item)
+  const change = growthOf(item)
   const before = item.previous?.cost ?? 0
   const part = before === 0 ? 'new' : item.cost === 0 ? 'gone' : percent(Math.abs(change) / before)
   return `${change < 0 ? '-' : '+'}${money(Math.abs(change))} (${part})`
 }
 
-const colourOf = (item: Changed): Colour => (changeOf(item) > 0 ? 'red' : 'green')
+const colourOf = (item: Changed): Colour => (growthOf(item) > 0 ? 'red' : 'green')

@@ -95,7 +95,7 @@ export function withRange(parameters: Parameters): Parameters {
 }
 
 /** The range of what is shown: `from` and `to` are days, inclusive; without a last one up to today. */
-export const rangeOf = ({ date_from, date_to }: Parameters) => ({
+export const shownRange = ({ date_from, date_to }: Parameters) => ({
   from: date_from ?? null,
   to: date_to ?? today(),
 })

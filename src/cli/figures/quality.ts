@@ -3,7 +3,7 @@ import type { QualityOverview } from '../../features/quality/model.ts'
 import { RangeFilters } from '../../features/usage/model.ts'
 import { colourOfScore, draw } from '../command/table.ts'
 import { counted } from './numbers.ts'
-import { ofProject, rangeOf, rangeText } from './options.ts'
+import { ofProject, rangeText, shownRange } from './options.ts'
 import { figure, findBody, type View } from './source.ts'
 import { noSessions, title } from './text.ts'
 
@@ -27,7 +27,7 @@ type Day = QualityOverview['scores_by_date'][number]
 
 /** The change of the mean against the equally long range before; empty where there is none, or an older server does not say it. */
 async function changeText(score: number, { source, parameters }: View): Promise<string> {
-  const { from, to } = rangeOf(parameters)
+  const { from, to } = shownRange(parameters)
   if (from === null) return ''
   const query = { ...parameters, date_from: from, date_to: to, compare: 'previous' }
   const overview = await findBody<QualityOverview>(source, '/quality', query, ['compare'])

@@ -15,7 +15,7 @@ import { commandLineActor } from '../command/actor.ts'
 import { type Context, withOrganization } from '../command/context.ts'
 import { parseVisible, printText } from '../command/output.ts'
 import { type Screen, screenOf } from '../command/table.ts'
-import { flagOf, type Parameters, parametersOf, rangeOf, useTimeZone, withRange } from './options.ts'
+import { flagOf, type Parameters, parametersOf, shownRange, useTimeZone, withRange } from './options.ts'
 
 export interface Source {
   /** The body of `GET /v1<url>`. Throws OperatorError for what the route refuses, with the names of the flags. */
@@ -93,7 +93,7 @@ function urlOf(path: string, parameters: Parameters): string {
 
 /** Adds `range` to the text of an object, which is otherwise as it came. */
 const withRangeOf = (body: string, parameters: Parameters): string =>
-  body.replace(/\}\s*$/, () => `,"range":${JSON.stringify(rangeOf(parameters))}}`)
+  body.replace(/\}\s*$/, () => `,"range":${JSON.stringify(shownRange(parameters))}}`)
 
 /** The body of the route's response to a key that may read everything. Throws ApiError. */
 async function localBody({ config, log }: Context, sql: Sql, orgId: string, url: string): Promise<string> {

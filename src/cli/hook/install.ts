@@ -103,7 +103,7 @@ export async function installHook({ env, json }: Context, options: Options, [id]
     throw new OperatorError('nothing is changed')
   replaceFile(path, bom + after, statSync(path, { throwIfNoEntry: false })?.mode ?? 0o600)
   const undo = editBetween(after, before.text)
-  const record: Installed = { path, existed: before.existed, undo, after: hashOf(after) }
+  const record: Installed = { path, existed: before.existed, undo, after: textHash(after) }
   writePrivate(recordPath(env, hook.record), `${JSON.stringify(record, null, 2)}\n`)
   await printResult(json, { path, changed: true, ...command }, `${path} has the hook: ${hook.does}`)
 }
@@ -138,7 +138,7 @@ function settingsPath(env: Environment, { name, folder, file, variable }: Hooked
 function withoutHook(env: Environment, hook: OwnHook, text: string) {
   // without it only the hook is removed
   const record = readJsonFile(recordPath(env, hook.record)) as Installed | undefined
-  if (record?.path === hook.path && record.after === hashOf(text))
+  if (record?.path === hook.path && record.after === textHash(text))
     return { text: applyEdits(text, [record.undo]), existed: record.existed }
   const has = commandIn(text, hook) !== undefined
   return { text: has ? removeHooks(text, hook.path, hook) : text, existed: true }
@@ -146,7 +146,7 @@ function withoutHook(env: Environment, hook: OwnHook, text: string) {
 
 export const recordPath = (env: Environment, record: string): string => join(configFolder(env), record)
 
-const hashOf = (text: string): string => Bun.CryptoHasher.hash('sha256', text, 'hex')
+const textHash = (text: string): string => Bun.CryptoHasher.hash('sha256', text, 'hex')
 
 /** The edit that makes `after` of `before`: what is between their common beginning and end. */
 function editBetween(before: string, after: string): Edit {

@@ -18,7 +18,7 @@ const LOOK_MS = 86_400_000
 export async function runHook({ env }: Context): Promise<void> {
   const transcript = transcriptIn(await Bun.stdin.text())
   const paths =
-    transcript === undefined || isLookDue(env) ? [projectsOf(env, transcript)] : filesOf(transcript)
+    transcript === undefined || isLookDue(env) ? [projectsOf(env, transcript)] : existingFiles(transcript)
   startSelf(['sync', '--quiet', ...paths], env)
 }
 
@@ -28,7 +28,7 @@ function transcriptIn(input: string): string | undefined {
 }
 
 /** A session's transcript, and the folder of its sub-agents where it has one. */
-const filesOf = (transcript: string): string[] =>
+const existingFiles = (transcript: string): string[] =>
   [transcript, transcript.slice(0, -'.jsonl'.length)].filter((path) => existsSync(path))
 
 /** The transcripts of all projects are below this folder: each project has a folder. */

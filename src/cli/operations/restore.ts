@@ -53,7 +53,7 @@ export async function restore(
       if (takesKey) saveSecretKey(config.dataDir, inside)
       const opens_secrets = await opensSecrets(sql, here ?? inside)
       const ways = ended === undefined ? {} : { ...(await listWaysIn(sql)), ...ended }
-      return { ...summaryOf(backup), signature, ...ways, applied, opens_secrets, takesKey }
+      return { ...backupOf(backup), signature, ...ways, applied, opens_secrets, takesKey }
     }
     if (config.databaseUrl === null)
       return await createFilledDatabase({ dataDir: config.dataDir, log }, (target) => usePool(target, fill))
@@ -77,7 +77,7 @@ export async function restore(
 type SignIns = Awaited<ReturnType<typeof listSignIns>>
 type Ways = Partial<Awaited<ReturnType<typeof listWaysIn>> & SignIns>
 
-type Summary = ReturnType<typeof summaryOf> & Ways & { file: string; signature: Signature; seconds: number }
+type Summary = ReturnType<typeof backupOf> & Ways & { file: string; signature: Signature; seconds: number }
 
 const summaryLines = ({ file, signature, rows, tables, ...summary }: Summary, fate: string): string[] => [
   ...wayLines(summary, fate),
@@ -100,7 +100,7 @@ export async function verify({ config, log, json }: Context, _options: object, [
       ]
       const signature = backup.signatureBy(findSecretKey(config))
       const ways = signature === SIGNED ? {} : { ...(await listWaysIn(sql)), ...(await listSignIns(sql)) }
-      return { ...summaryOf(backup), signature, ...ways, checks }
+      return { ...backupOf(backup), signature, ...ways, checks }
     }).finally(() => embedded.stop())
   })
   const summary = { file, ...result, seconds: secondsSince(startedMs) }
@@ -150,7 +150,7 @@ async function usePool<Result>(target: Parameters<typeof connect>[0], use: (sql:
   return await use(sql).finally(() => sql.end({ timeout: 5 }))
 }
 
-const summaryOf = ({ header, sums }: OpenBackup) => ({
+const backupOf = ({ header, sums }: OpenBackup) => ({
   created_at: header.created_at,
   program: header.program,
   postgres: header.postgres,

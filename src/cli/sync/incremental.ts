@@ -67,7 +67,7 @@ export function createIncremental(
     }
     waiting.delete(id)
   }
-  const sessionsOf = (sources: readonly Source[]) =>
+  const keysOf = (sources: readonly Source[]) =>
     sources
       .flatMap(({ look }) => look?.before?.records ?? [])
       .flatMap((id) => state?.get('sessions', id) ?? [])
@@ -80,13 +80,13 @@ export function createIncremental(
   const isUnchanged = (sources: readonly Source[]) =>
     !restore &&
     sources.every(({ look }) => look?.change === 'same' && isDone(look.before)) &&
-    !sessionsOf(sources).some(isTriedAgain)
+    !keysOf(sources).some(isTriedAgain)
   const isOfEarlierReaders = ({ look }: Source) =>
     look?.before?.done != null && look.before.readers !== READERS
   const isGrowing = (sources: readonly Source[], quietMs: number) => {
     const writtenMs = Math.max(...sources.map(({ look }) => look?.now.mtimeMs ?? 0))
     if (Date.now() - writtenMs >= quietMs) return false
-    const sent = sessionsOf(sources).map(({ at }) => Date.parse(at))
+    const sent = keysOf(sources).map(({ at }) => Date.parse(at))
     const started = sources.map(({ startedAt }) => Date.parse(startedAt)).filter((ms) => !Number.isNaN(ms))
     const lastMs = sent.length > 0 ? Math.max(...sent) : Math.min(...started)
     return Date.now() - lastMs < quietMs * GROWING
@@ -105,7 +105,7 @@ export function createIncremental(
         sinceMs !== undefined && sources.every(({ look }) => look !== undefined && look.now.mtimeMs < sinceMs)
       if (isOlder) leftOut.older_files += sources.length
       else if (isUnchanged(sources)) {
-        const sessions = sessionsOf(sources)
+        const sessions = keysOf(sources)
         leftOut.unchanged_files += sources.length
         leftOut.sessions += sessions.length
         leftOut.refused += sessions.filter(({ refused }) => refused !== undefined).length

@@ -88,12 +88,12 @@ export async function redeliverNow(context: Context, _options: object, [delivery
   await printResult(
     context.json,
     delivery,
-    `delivery ${delivery.id} (${delivery.event}): ${stateOf(delivery)}`,
+    `delivery ${delivery.id} (${delivery.event}): ${statusText(delivery)}`,
   )
 }
 
 /** A time as the API takes it. */
-const timeOf = (option: string, text: string): string => {
+const checkTime = (option: string, text: string): string => {
   if (isTime(text)) return text
   throw new OperatorError(
     `--${option} must be a date (2026-11-01), or a date and time, UTC without an offset`,
@@ -107,8 +107,8 @@ export async function recoverNow(
   [endpointId]: Args,
 ): Promise<void> {
   const span = {
-    since: timeOf('since', since),
-    ...(until !== undefined && { until: timeOf('until', until) }),
+    since: checkTime('since', since),
+    ...(until !== undefined && { until: checkTime('until', until) }),
   }
   const recovered = await withDatabase(context, async (sql) => {
     const orgId = await getEndpointOwner(sql, endpointId)
@@ -123,7 +123,7 @@ export async function recoverNow(
   await printResult(context.json, recovered, text)
 }
 
-function stateOf({ status, next_attempt_at }: Delivery): string {
+function statusText({ status, next_attempt_at }: Delivery): string {
   if (next_attempt_at === null) return `${status}; an attempt is in flight, which is left as it is`
   return `${status}; a running server sends it, unless the endpoint is disabled`
 }

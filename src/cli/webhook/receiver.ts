@@ -73,7 +73,7 @@ async function receive(request: Request, { secret, prefix, status: code, onRecei
     attempt: integerOf(headers.get(`${prefix}-Attempt`)),
     ...verification,
     status,
-    body: body === undefined ? null : contentOf(new TextDecoder().decode(body)),
+    body: body === undefined ? null : jsonOrText(new TextDecoder().decode(body)),
   })
   // these have no body
   if ([204, 205, 304].includes(status)) return new Response(null, { status })
@@ -83,7 +83,7 @@ async function receive(request: Request, { secret, prefix, status: code, onRecei
 const integerOf = (header: string | null): number | null =>
   header !== null && /^\d{1,9}$/.test(header) ? Number(header) : null
 
-function contentOf(text: string): unknown {
+function jsonOrText(text: string): unknown {
   const value = parseJson(text)
   return value === undefined ? text : value
 }

@@ -37,11 +37,11 @@ export async function loadSums(
   const query = { by: 'day', ...scope, ...dates, sort: 'key', order: 'asc', per_page: 'all' }
   const path = pathOf('/cost/breakdown', { ...query, ...(each !== null && { and_by: each, top: MAX_KEYS }) })
   const file = await request(path, { accept: 'text/csv', signal })
-  return sumsOf(await file.text(), metric === 'unpriced_tokens')
+  return daySums(await file.text(), metric === 'unpriced_tokens')
 }
 
 /** Reads a breakdown by day, and by a second key, as CSV. */
-function sumsOf(csv: string, isOfTokens: boolean): DaySum[] {
+function daySums(csv: string, isOfTokens: boolean): DaySum[] {
   const [head = [], ...rows] = csv.split('\r\n').map((line) => line.split(','))
   // numbers are the last columns, and have no comma
   const fromEnd = (name: string) => head.indexOf(name) - head.length

@@ -117,7 +117,7 @@ export function CostPage({ route, who }: PageProps) {
     const filter = filterOf(key, value)
     return filter && linkTo('cost', { ...kept, [key]: filter, by: key === by ? next : by })
   }
-  const sessionsOf = (item: BreakdownItem) => {
+  const sessionsLink = (item: BreakdownItem) => {
     const { key, and_key = null } = item
     const ofRow = item !== sum && {
       ...{ [table.by]: filterOf(table.by, key) },
@@ -136,7 +136,7 @@ export function CostPage({ route, who }: PageProps) {
       changeOf: changed && ((item) => (item === sum ? changed.total : changed.ofKey(item))),
       nameOf,
       narrowed,
-      sessionsOf,
+      sessionsOf: sessionsLink,
       total: sum,
     },
     largest: Math.max(0, ...(sums?.data ?? []).map(({ share }) => share)),

@@ -120,7 +120,7 @@ function Decision({ finding: { id, title, status, note, assignee }, who, changes
     status === 'open'
       ? (['Decide', () => setAsked(!isAsked)] as const)
       : (['Open again', () => void change({ status: 'open' })] as const)
-  const bodyOf = ({ why, owner }: Fields) => ({
+  const changeBody = ({ why, owner }: Fields) => ({
     ...(why ? { note: why } : {}),
     ...(mayAll && (owner || null) !== assignee && { assignee: owner || null }),
   })
@@ -141,7 +141,7 @@ function Decision({ finding: { id, title, status, note, assignee }, who, changes
           kind="decide"
           send="Save"
           onSend={async (fields) => {
-            const body = bodyOf(fields)
+            const body = changeBody(fields)
             if (Object.keys(body).length > 0) await change(body)
             else close()
           }}
@@ -153,7 +153,7 @@ function Decision({ finding: { id, title, status, note, assignee }, who, changes
                   type="button"
                   title={means}
                   onClick={({ currentTarget: { form } }) =>
-                    void change({ ...bodyOf(form === null ? {} : fieldsOf(form)), status: state })
+                    void change({ ...changeBody(form === null ? {} : fieldsOf(form)), status: state })
                   }
                 >
                   {verb}

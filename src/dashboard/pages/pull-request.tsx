@@ -70,7 +70,7 @@ export function PullRequestPage({ id }: { id: string }) {
                 ['Agents’ share of lines', orUnknown(value.ai_share, formatShare)],
               ]}
             />
-            <p>{wordsOf(value.fix_rate)}</p>
+            <p>{fixRate(value.fix_rate)}</p>
             <Table
               caption="Parts of the risk score"
               rows={PARTS}
@@ -124,7 +124,7 @@ const Risk = ({ item: { risk_score, rating } }: { item: RiskDetail }) => (
 const FITTED: Partial<Record<RiskDetail['rating'], number>> = { low: 0.058, medium: 0.227 }
 
 /** Says what happened to such pull requests before, here and where the score was measured. */
-function wordsOf({ rating, pull_requests, followed_by_fix, share }: RiskDetail['fix_rate']): string {
+function fixRate({ rating, pull_requests, followed_by_fix, share }: RiskDetail['fix_rate']): string {
   const fitted = FITTED[rating]
   const here =
     share === null

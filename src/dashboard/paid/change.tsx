@@ -13,7 +13,7 @@ import { Table } from '../parts/table.tsx'
 import { RangeChart, saidMoney } from './paid.tsx'
 
 const MEASURES = ['cost_per_prompt', 'cost_per_call', 'failed_tool_share', 'quality'] as const
-const wordsOf = (name: string) => capital(name.replaceAll('_', ' '))
+const plainName = (name: string) => capital(name.replaceAll('_', ' '))
 
 /** Shows one change: its effect by each measure, what it is made of, and all raw figures. */
 export function PaidChange({ id }: { id: string }) {
@@ -36,7 +36,7 @@ export function PaidChange({ id }: { id: string }) {
               <Choice
                 label="Measure"
                 value={measure}
-                options={MEASURES.map((name) => [name, wordsOf(name)])}
+                options={MEASURES.map((name) => [name, plainName(name)])}
                 onChange={setMeasure}
               />
               {effect.weeks !== null && (
@@ -114,7 +114,7 @@ function Parts({ effect: { money } }: { effect: Effect }) {
         rows={rows}
         keyOf={({ part }) => part}
         columns={[
-          { name: 'Part', cell: ({ part }) => wordsOf(part) },
+          { name: 'Part', cell: ({ part }) => plainName(part) },
           { name: 'US dollars', number: ({ amount }) => formatDollars(amount) },
         ]}
         total={{ part: 'all', amount: money.extra }}

@@ -18,7 +18,7 @@ import { isAdmin, linkTo, type PageProps } from '../client/links.ts'
 import { datesOf, FIRST_DAY, rangeOf } from '../client/ranges.ts'
 import { Bar } from '../frame/bar.tsx'
 import { Choice, named, pick } from '../parts/fields.tsx'
-import { type Fields, Form, Input, listOf, Saying, useChanges } from '../parts/form.tsx'
+import { type Fields, Form, Input, Saying, splitList, useChanges } from '../parts/form.tsx'
 import { Answer, Ready, Show } from '../parts/show.tsx'
 import { type Column, Pager, Table } from '../parts/table.tsx'
 import { type Facts, newestOf, newestUses, unlistedOf, whenOf } from './newest.ts'
@@ -241,7 +241,7 @@ function AddForm({ add }: { add: (body: object) => Promise<unknown> }) {
   const isDrawn = kind === DRAWN
   const send = async ({ name, week, named: list = '', from, to }: Fields): Promise<boolean> => {
     const unit = who === 'projects' || (who === 'all' && kind === 'file') ? 'repository' : 'member'
-    const of = who === 'all' ? {} : { [who]: who === 'team' ? list : listOf(list) }
+    const of = who === 'all' ? {} : { [who]: who === 'team' ? list : splitList(list) }
     const body = isDrawn ? { assigned: 'days', from, to } : { kind, week, unit }
     return (await add({ name, ...body, ...of })) !== undefined
   }

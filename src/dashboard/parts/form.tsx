@@ -131,7 +131,7 @@ export const NewPassword = ({ label }: { label: string }) => (
 )
 
 /** Texts that somebody separated by commas. */
-export const listOf = (text = ''): string[] =>
+export const splitList = (text = ''): string[] =>
   text
     .split(',')
     .map((part) => part.trim())

@@ -56,7 +56,7 @@ export const Time = ({ at, hasSeconds = false }: TimeProps) => (
 )
 
 /** Writes a time where it is known. */
-export const timeOf = (at: string) => <Time at={at} />
+export const timeCell = (at: string) => <Time at={at} />
 
 /** A link whose text is a name that somebody chose, in whatever script. */
 export const NamedLink = ({ to, children }: { to: string; children: ComponentChildren }) => (
@@ -106,7 +106,7 @@ export const columnOf =
 
 export const textColumn = columnOf((text: string) => <bdi>{text}</bdi>)
 export const codeColumn = columnOf((text: string) => <code>{text}</code>)
-export const timeColumn = columnOf(timeOf)
+export const timeColumn = columnOf(timeCell)
 export const dayColumn = columnOf((timestamp: string) => formatDay(dayOfTime(timestamp)))
 export const wholeColumn = columnOf(formatWhole, 'number')
 export const compactColumn = columnOf(formatCompact, 'number')

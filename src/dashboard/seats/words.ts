@@ -21,12 +21,12 @@ export function saidOfSeats({ page: { data, total, pagination }, plans, range, w
     plans.find((plan) =>
       (['vendor', 'plan', 'member', 'from'] as const).every((name) => plan[name] === seat[name]),
     )
-  const dollarsOf = ({ price_month, usd_rate }: Plan) => price_month * (usd_rate ?? 1)
+  const usdPrice = ({ price_month, usd_rate }: Plan) => price_month * (usd_rate ?? 1)
   const isWhole = pagination.total <= data.length
   const monthOf = (seats: readonly Seat[]) =>
     seats.reduce((sum, seat) => {
       const plan = priceOf(seat)
-      return plan === undefined ? Number.NaN : sum + dollarsOf(plan) * plan.quantity
+      return plan === undefined ? Number.NaN : sum + usdPrice(plan) * plan.quantity
     }, 0)
   /** Names the seats of a verdict with their price a month, where the page has all of them. */
   const namesOf = (verdict: Seat['verdict']) => {
@@ -45,7 +45,7 @@ export function saidOfSeats({ page: { data, total, pagination }, plans, range, w
   // a cheaper plan of the same vendor is one that the organization has already
   const down = little.filter((seat) => {
     const price = priceOf(seat)
-    return price && plans.some((plan) => plan.vendor === price.vendor && dollarsOf(plan) < dollarsOf(price))
+    return price && plans.some((plan) => plan.vendor === price.vendor && usdPrice(plan) < usdPrice(price))
   })
   return {
     answer: [

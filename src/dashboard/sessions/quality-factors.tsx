@@ -37,7 +37,7 @@ export function QualityFactors({ quality }: { quality: QualityMetadata }) {
         {SMOOTHNESS[goodness(quality.score)]}
         {worst !== undefined && (
           <>
-            ; {wordsOf(worst)}, which took {formatScore(-worst.points)} points, more than anything else
+            ; {factorText(worst)}, which took {formatScore(-worst.points)} points, more than anything else
           </>
         )}
         .
@@ -60,7 +60,7 @@ export function QualityFactors({ quality }: { quality: QualityMetadata }) {
         keyOf={({ name }, index) => `${name}${index}`}
         columns={[
           { name: 'Factor', cell: ({ name }) => name.replaceAll('_', ' ') },
-          { name: 'What was seen', phone: 'also', cell: wordsOf },
+          { name: 'What was seen', phone: 'also', cell: factorText },
           {
             name: 'Points',
             number: ({ points }) => (
@@ -74,4 +74,4 @@ export function QualityFactors({ quality }: { quality: QualityMetadata }) {
   )
 }
 
-const wordsOf = ({ name, count }: Factor): string => WORDS[name]?.(count) ?? formatNumber(count)
+const factorText = ({ name, count }: Factor): string => WORDS[name]?.(count) ?? formatNumber(count)

@@ -34,19 +34,19 @@ export function Timeline({
   )
   const barSum = (bar: readonly TurnDetail[], pick: (turn: TurnDetail) => number) =>
     bar.reduce((sum, turn) => sum + pick(turn), 0)
-  const costOf = (bar: readonly TurnDetail[]) => barSum(bar, ({ cost }) => cost ?? 0)
+  const barCost = (bar: readonly TurnDetail[]) => barSum(bar, ({ cost }) => cost ?? 0)
   const byModel = [...Map.groupBy(turns, ({ model }) => model ?? UNKNOWN)]
-    .map(([name, calls]) => ({ name, cost: costOf(calls) }))
+    .map(([name, calls]) => ({ name, cost: barCost(calls) }))
     .filter(({ cost }) => cost > 0)
     .sort((a, b) => b.cost - a.cost)
   const names = byModel.slice(0, MODELS).map(({ name }) => name)
   const series: Series[] = names.map((name) => ({
     name,
-    values: bars.map((bar) => costOf(bar.filter(({ model }) => (model ?? UNKNOWN) === name))),
+    values: bars.map((bar) => barCost(bar.filter(({ model }) => (model ?? UNKNOWN) === name))),
   }))
   if (byModel.length > MODELS) {
     const isRest = ({ model }: TurnDetail) => !names.includes(model ?? UNKNOWN)
-    series.push({ name: '(others)', isRest: true, values: bars.map((bar) => costOf(bar.filter(isRest))) })
+    series.push({ name: '(others)', isRest: true, values: bars.map((bar) => barCost(bar.filter(isRest))) })
   }
   const counts = new Map<number, number>()
   for (const { turn_number: at } of findings) if (at !== null) counts.set(at, (counts.get(at) ?? 0) + 1)
@@ -67,8 +67,8 @@ export function Timeline({
       UNKNOWN
     )
   }
-  const total = costOf(turns)
-  const [dearest] = bars.toSorted((a, b) => costOf(b) - costOf(a))
+  const total = barCost(turns)
+  const [dearest] = bars.toSorted((a, b) => barCost(b) - barCost(a))
   const barLabel = (bar: readonly TurnDetail[]) => {
     const [first, last] = [bar[0]?.turn_number, bar.at(-1)?.turn_number]
     return first === last ? `Turn ${first}` : `Turns ${first}–${last}`
@@ -77,8 +77,8 @@ export function Timeline({
     <>
       {dearest !== undefined && total > 0 && (
         <p>
-          {barLabel(dearest)} cost most: {formatDollars(costOf(dearest))},{' '}
-          {formatShare(costOf(dearest) / total)} of the session.
+          {barLabel(dearest)} cost most: {formatDollars(barCost(dearest))},{' '}
+          {formatShare(barCost(dearest) / total)} of the session.
         </p>
       )}
       <PeriodChart

@@ -80,9 +80,9 @@ export function DevicesPage({ route: { query } }: PageProps) {
               phone: 'also',
               cell: (machine) =>
                 silent.has(deviceKey(machine)) ? (
-                  <span class="failure">{stateOf(machine.last_seen_at)}</span>
+                  <span class="failure">{lastSeen(machine.last_seen_at)}</span>
                 ) : (
-                  stateOf(machine.last_seen_at)
+                  lastSeen(machine.last_seen_at)
                 ),
             },
             wholeColumn('Sessions', 'sessions'),
@@ -127,7 +127,7 @@ export function DevicesPage({ route: { query } }: PageProps) {
 }
 
 /** Says what a machine does, in the words of the page. One that has sent no session alarms nobody. */
-function stateOf(lastSeenAt: string): string {
+function lastSeen(lastSeenAt: string): string {
   const days = daysAgo(lastSeenAt)
   return days < SILENT_DAYS
     ? 'sends'

@@ -5,7 +5,7 @@ import { timeZone, useTimeZone } from '../client/days.ts'
 import { countOf } from '../client/format.ts'
 import { forgetWho } from '../client/who.ts'
 import { Choice } from '../parts/fields.tsx'
-import { Asked, Form, Input, listOf, Saying, useChanges, ZoneInput } from '../parts/form.tsx'
+import { Asked, Form, Input, Saying, splitList, useChanges, ZoneInput } from '../parts/form.tsx'
 import { Answer, Show } from '../parts/show.tsx'
 import { Time } from '../parts/values.tsx'
 
@@ -87,7 +87,7 @@ function OrganizationForm({ stored, save }: FormProps) {
           hide_members: hidden === 'true',
           retention_sessions_days: days === '' ? null : Number(days),
           ticket_pattern: pattern === '' ? null : pattern,
-          ticket_ignore: listOf(ignored),
+          ticket_ignore: splitList(ignored),
         })
       }
     >

@@ -7,7 +7,7 @@ import { countOf, formatTime, formatWhole } from '../client/format.ts'
 import { DayField } from '../parts/fields.tsx'
 import { Asked, Button, removeAndLeave, Saying, useChanges } from '../parts/form.tsx'
 import { AnswerOf, Facts, Show } from '../parts/show.tsx'
-import { Back, orUnknown, timeOf } from '../parts/values.tsx'
+import { Back, orUnknown, timeCell } from '../parts/values.tsx'
 import { Deliveries } from './deliveries.tsx'
 import { EndpointForm, type EndpointText } from './endpoint-form.tsx'
 import { saidOf } from './webhooks.tsx'
@@ -37,7 +37,7 @@ export function EndpointPage({ id }: { id: string }) {
                 ['State', value.enabled ? 'on' : 'off: what waits is held'],
                 ['Secret ends with', <code key="hint">{value.secret_hint}</code>],
                 ['Failures in a row', value.health.consecutive_failures],
-                ['Last success', orUnknown(value.health.last_success_at, timeOf)],
+                ['Last success', orUnknown(value.health.last_success_at, timeCell)],
               ]}
             />
             <Actions path={path} endpoint={value} run={run} />

@@ -17,7 +17,7 @@ import { Answer, Ready, Show } from '../parts/show.tsx'
 import type { Column } from '../parts/table.tsx'
 import { NamedLink } from '../parts/values.tsx'
 import { Nothing } from './nothing.tsx'
-import { answerOf, CAUSES, type Cause, mostSaid, softOf, unpricedText, usedOf } from './words.ts'
+import { answerOf, CAUSES, type Cause, mostSaid, softOf, unpricedText, usedSums } from './words.ts'
 
 const BY = ['project', 'member', 'team', 'model', 'agent', 'branch', 'vendor'] as const
 type Key = (typeof BY)[number]
@@ -58,7 +58,7 @@ export function WhyPage({ route, who }: PageProps) {
   const members = useMembers([shownBy, filters.member && 'member'].includes('member'))
   const nameOf = (key: string | null) => (key === null ? NONE : (members.get(key)?.name ?? key))
   const kept = { ...keptOf(query), ...filters }
-  const sessionsOf = (key: string | null) =>
+  const linkOf = (key: string | null) =>
     key === null || shownBy === 'vendor' || key === '(others)'
       ? undefined
       : linkTo('sessions', {
@@ -98,7 +98,7 @@ export function WhyPage({ route, who }: PageProps) {
                     </>
                   }
                 >
-                  {answerOf(found, usedOf(used.value))}.
+                  {answerOf(found, usedSums(used.value))}.
                 </Answer>
                 <Fall
                   title={`From ${formatDollars(found.before)} to ${formatDollars(found.after)}`}
@@ -126,7 +126,7 @@ export function WhyPage({ route, who }: PageProps) {
                   loaded={explanation}
                   noun={pluralOf(shownBy)}
                   caption={`Change of cost by ${shownBy}`}
-                  columns={causeColumns(shownBy, found, nameOf, sessionsOf)}
+                  columns={causeColumns(shownBy, found, nameOf, linkOf)}
                   total={totalOf(found)}
                   keyOf={({ key }) => key ?? NONE}
                 />
@@ -208,7 +208,7 @@ function causeColumns(
   by: Key,
   found: Explanation,
   nameOf: (key: string | null) => string,
-  sessionsOf: (key: string | null) => string | undefined,
+  linkOf: (key: string | null) => string | undefined,
 ): Column<Row>[] {
   const total = totalOf(found)
   const largest = Math.max(
@@ -230,7 +230,7 @@ function causeColumns(
     {
       name: capital(by),
       cell: ({ key }) => {
-        const to = sessionsOf(key)
+        const to = linkOf(key)
         return to === undefined ? <bdi>{nameOf(key)}</bdi> : <NamedLink to={to}>{nameOf(key)}</NamedLink>
       },
     },

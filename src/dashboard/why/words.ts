@@ -102,7 +102,7 @@ interface Used {
   fell?: string | undefined
 }
 
-export function usedOf(used: Breakdown | undefined): Used | undefined {
+export function usedSums(used: Breakdown | undefined): Used | undefined {
   if (used === undefined || used.total.cost === 0) return undefined
   const { data, total } = used
   const [most] = data.toSorted((a, b) => b.cost_by_kind.other - a.cost_by_kind.other)

@@ -122,7 +122,7 @@ export const keysOf = (states: States): NonNullable<Alert['keys']> =>
     .map(([key, state]) => ({ key: key === '' ? null : key, ...shown(state) }))
 
 /** The state of all keys together: the worst, its beginning, and the value that is furthest beyond the threshold. */
-export function summaryOf({ below }: Watched, states: States, createdAt: Date) {
+export function ruleState({ below }: Watched, states: States, createdAt: Date) {
   const keys = Object.values(states).toSorted(
     (a, b) => PLACES[a.state] - PLACES[b.state] || a.since - b.since,
   )

@@ -6,7 +6,7 @@ import { dayOf } from '../../base/dates.ts'
 import type { PriceOverrides } from '../../base/model-prices.ts'
 import type { ISql } from '../../database/client.ts'
 import { attemptTest, type RedeliveryDeps } from '../../webhooks/deliveries/redelivery.ts'
-import { bodyOf, type EventData } from '../../webhooks/outbox/catalogue.ts'
+import { type EventData, eventBody } from '../../webhooks/outbox/catalogue.ts'
 import type { Attemptable } from '../../webhooks/outbox/claim.ts'
 import { emit, findSubscribers, type NewEvent, sendTo } from '../../webhooks/outbox/events.ts'
 import { insertTest } from '../../webhooks/outbox/insert-test.ts'
@@ -137,7 +137,7 @@ export async function testRule(
       if (endpoints.length === 0) made.push({ type, delivery: undefined })
       for (const endpoint of endpoints) {
         const bodyOfTest = (eventId: string) =>
-          type === 'webhook' ? bodyOf(eventId, event, at, data) : BODIES[type](message)
+          type === 'webhook' ? eventBody(eventId, event, at, data) : BODIES[type](message)
         const test = { event, bodyOf: bodyOfTest, at, timeoutMs: deps.timeoutMs, source }
         made.push({ type, delivery: await insertTest(tx, orgId, endpoint, test) })
       }

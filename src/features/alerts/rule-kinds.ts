@@ -6,7 +6,7 @@ import { getMemberId } from '../usage/scope-queries.ts'
 import type { RuleFields } from './changes.ts'
 import { shownDestination } from './destinations.ts'
 import { Digest, DigestChangeBody, isSameHour, NewDigestBody, nextHour } from './digest-model.ts'
-import { compare, evaluate, keysOf, type Series, summaryOf } from './evaluate.ts'
+import { compare, evaluate, keysOf, ruleState, type Series } from './evaluate.ts'
 import { Alert, AlertChangeBody, changed, NewAlertBody, watchedProblems } from './model.ts'
 import { alertNotice, digestNotice } from './notice.ts'
 import type { RoutedRules } from './routes.ts'
@@ -27,7 +27,7 @@ function alertOf({ id, definition, enabled, states, created_at }: AlertRule): Al
   return {
     ...{ id, name, metric, scope, each, window, ...threshold, no_data, renotify_minutes },
     ...{ destinations: destinations.map(shownDestination), enabled },
-    ...summaryOf(definition, states, created_at),
+    ...ruleState(definition, states, created_at),
   }
 }
 

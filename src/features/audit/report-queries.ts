@@ -72,7 +72,7 @@ async function fromReport(
 }
 
 async function fromLog(tx: ISql, orgId: string, { direction, at }: Start, now: Date): Promise<AuditReport> {
-  const summary = summaryOf(await readCounts(tx, orgId))
+  const summary = reportSummary(await readCounts(tx, orgId))
   const newest = (await findLastTime(tx, orgId, TIME_PATTERN)) ?? `${dateOf(now)}T00:00:00.000Z`
   const beyondCursor = direction === 'before' ? tx`and l.created_at < ${at}` : tx`and l.created_at > ${at}`
   return {
@@ -135,7 +135,7 @@ async function readCounts(tx: ISql, orgId: string): Promise<CountRow[]> {
       and r.action = ''`
 }
 
-export function summaryOf(rows: readonly CountRow[]): ReportSummary {
+export function reportSummary(rows: readonly CountRow[]): ReportSummary {
   const of = (field: 'action' | 'user_id' | 'date') =>
     rows.flatMap((row) => {
       const key = row[field]

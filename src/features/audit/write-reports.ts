@@ -9,7 +9,7 @@ import { derivedId, idsOf } from '../../base/ids.ts'
 import type { ISql } from '../../database/client.ts'
 import { replaced, unnest } from '../../database/rows.ts'
 import type { ReportSummary } from './model.ts'
-import { type CountRow, findLastTime, summaryOf } from './report-queries.ts'
+import { type CountRow, findLastTime, reportSummary } from './report-queries.ts'
 
 /** A report to generate. Times have six decimals; null: the record does not give them. */
 interface ReportFields {
@@ -92,7 +92,7 @@ async function buildReports(tx: ISql, orgId: string, reports: readonly ReportFie
       period_to: ['date', ({ to }) => to],
       generated_at: 'timestamptz',
       through: 'timestamptz',
-      summary: ['json', ({ id }) => JSON.stringify(summaries.get(id) ?? summaryOf([]))],
+      summary: ['json', ({ id }) => JSON.stringify(summaries.get(id) ?? reportSummary([]))],
     })}
     cross join (select clock_timestamp() as now) c
     on conflict (org_id, id) do update set ${replaced(tx, COLUMNS)}`
@@ -132,6 +132,6 @@ async function summarize(tx: ISql, orgId: string, reports: readonly ReportFields
       group by grouping sets ((e.action), (e.user_id), (e.date))
     ) c`
   const summaries = new Map<string, ReportSummary>()
-  for (const [id, counts] of Map.groupBy(rows, (row) => row.id)) summaries.set(id, summaryOf(counts))
+  for (const [id, counts] of Map.groupBy(rows, (row) => row.id)) summaries.set(id, reportSummary(counts))
   return summaries
 }

@@ -55,7 +55,7 @@ function refuseOwnEntries(entries: readonly Entry[], stored: ReadonlyMap<string,
 function prepare(sent: readonly SentRecord<'audit'>[]): Entry[] {
   const repeated = new Map<string, number>()
   return sent.map(({ prefix, record }) => {
-    const content = contentOf(record)
+    const content = entryKey(record)
     if (content.details.length > MAX_DETAILS_LENGTH) {
       const message = `must have at most ${MAX_DETAILS_LENGTH} characters as JSON`
       throw fieldError(`${prefix}details`, message)
@@ -64,7 +64,7 @@ function prepare(sent: readonly SentRecord<'audit'>[]): Entry[] {
   })
 }
 
-const contentOf = (record: AuditRecord) => ({
+const entryKey = (record: AuditRecord) => ({
   at: microsOf(record.created_at),
   action: record.action,
   user_id: record.user_id,
@@ -73,7 +73,7 @@ const contentOf = (record: AuditRecord) => ({
 })
 
 /** The id of a record without one: derived from its content and from the number of equal records before it in the batch. */
-function idOf(content: ReturnType<typeof contentOf>, repeated: Map<string, number>): string {
+function idOf(content: ReturnType<typeof entryKey>, repeated: Map<string, number>): string {
   const { at, action, user_id, details, ip_address } = content
   const parts = [timestampOf(at), action, user_id, details, ip_address ?? '']
   const key = JSON.stringify(parts)

@@ -49,7 +49,7 @@ interface Today {
   today: string
 }
 
-const rangeOf = ({ today, days, project }: WantedBadge & Today) => ({
+const badgeRange = ({ today, days, project }: WantedBadge & Today) => ({
   ...(project === undefined ? {} : { project }),
   date_from: addDays(today, 1 - days),
   date_to: today,
@@ -61,7 +61,7 @@ async function readMean(sql: Sql, orgId: string, badge: WantedBadge & Today): Pr
       coalesce(sum(r.sessions), 0) as sessions,
       coalesce(sum(r.quality_sum), 0.00) as quality_sum,
       coalesce(sum(r.security_sum), 0.00) as security_sum
-    from (${sessionSums(sql, orgId, rangeOf(badge), 'day')}) r`
+    from (${sessionSums(sql, orgId, badgeRange(badge), 'day')}) r`
   if (row === undefined) return undefined
   const sum = badge.kind === 'security' ? row.security_sum : row.quality_sum
   return meanValue(unitsOf(sum), BigInt(row.sessions))
@@ -72,7 +72,7 @@ async function readEfficiency(sql: Sql, orgId: string, badge: WantedBadge & Toda
   const { today, days } = badge
   const [spent, ...limits] = await sql<{ month: string; amount: string }[]>`
     select '' as month, coalesce(sum(r.micros), 0) * 0.000001 as amount
-    from (${costRows(sql, orgId, rangeOf(badge))}) r
+    from (${costRows(sql, orgId, badgeRange(badge))}) r
     union all
     select b.month::text, b.limit_usd
     from budgets b

@@ -1,5 +1,5 @@
 import { ApiError, busy, tooMany } from '../../base/errors.ts'
-import { changeOf } from '../../database/org-lock.ts'
+import { changePart } from '../../database/org-lock.ts'
 import { HttpError } from '../../http/failure.ts'
 
 // Open responses of GET /v1/changes. One look at a time, of one statement for each kind of thing, tells all streams of the
@@ -84,8 +84,8 @@ export function createChangeStreams({ readVersion, readVersions, findKeys, findS
       const version = versions.get(stream.orgId)
       const mayListen = live.some((ids) => ids.has(stream.keyId ?? stream.sessionId ?? ''))
       if (version === undefined || !mayListen) end(stream)
-      else if (changeOf(version) !== stream.change && now - stream.eventAt >= EVENT_GAP_MS) {
-        stream.change = changeOf(version)
+      else if (changePart(version) !== stream.change && now - stream.eventAt >= EVENT_GAP_MS) {
+        stream.change = changePart(version)
         stream.eventAt = now
         stream.controller.enqueue(
           encoder.encode(`event: change\ndata: ${JSON.stringify({ version: stream.change })}\n\n`),
@@ -133,7 +133,7 @@ export function createChangeStreams({ readVersion, readVersions, findKeys, findS
       return new ReadableStream<Uint8Array>({
         start(controller) {
           const times = { openedAt: now, eventAt: -Infinity, commentAt: now }
-          const stream: Stream = { ...listener, controller, change: changeOf(version), ...times }
+          const stream: Stream = { ...listener, controller, change: changePart(version), ...times }
           leave = () => forget(stream)
           streams.add(stream)
           timer ??= setInterval(tick, LOOK_MS)

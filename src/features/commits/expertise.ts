@@ -88,7 +88,7 @@ export async function updateExpertise(tx: ISql, orgId: string, directories: read
       results.push({ project: current.project, name: current.name, result: current.domain.result() })
     current = undefined
   }
-  for await (const page of filesOf(tx, orgId, domains)) {
+  for await (const page of domainFiles(tx, orgId, domains)) {
     for (const { project, directory: name, ...file } of page) {
       if (current?.project !== project || current.name !== name) finish()
       current ??= { project, name, domain: createDomain() }
@@ -110,7 +110,7 @@ interface FileRow extends Pick<FileHistory, 'creator'> {
 const FILES = 1_000
 
 /** The files that count, by domain and name: those that are not deleted and have a commit of an author who is no bot. */
-const filesOf = (tx: ISql, orgId: string, domains: readonly ItemId[]) =>
+const domainFiles = (tx: ISql, orgId: string, domains: readonly ItemId[]) =>
   tx<FileRow[]>`
     select f.project, f.directory, f.creator_email as creator, a.authors
     from ${idTable(tx, domains, 'directory')}

@@ -16,7 +16,7 @@ import {
   groupColumns,
   isTime,
 } from './breakdown-model.ts'
-import { breakdownItem, READ, READ_WITH_PREVIOUS, type Row, sumsOf } from './breakdown-rows.ts'
+import { breakdownItem, READ, READ_WITH_PREVIOUS, type Row, totalIn } from './breakdown-rows.ts'
 import { sumsBy } from './breakdown-sums.ts'
 import { changedMost } from './changed-most-queries.ts'
 
@@ -37,7 +37,7 @@ const MEASURES = {
 }
 
 /** The order of sums `r`; ties are broken by the keys, those without one last. */
-function orderOf(sql: Sql, { sort, order }: BreakdownQuery): Fragment {
+function itemOrder(sql: Sql, { sort, order }: BreakdownQuery): Fragment {
   const direction = order === 'asc' ? sql`asc` : sql`desc`
   const keys = (towards: Fragment) =>
     sql`r.key collate "C" ${towards} nulls last, r.and_key collate "C" ${towards} nulls last`
@@ -45,7 +45,7 @@ function orderOf(sql: Sql, { sort, order }: BreakdownQuery): Fragment {
   return sql`${sql.unsafe(MEASURES[sort])} ${direction}, ${keys(sql`asc`)}`
 }
 
-/** The text that `sumsOf` reads. */
+/** The text that `totalIn` reads. */
 const joined = (columns: readonly string[]) =>
   `concat_ws(',', ${columns.map((name) => `r.${name}`).join(', ')})`
 const TEXT = joined(READ)
@@ -93,7 +93,7 @@ function breakdownOf(
   const isByTime = keys.some(isTime)
   // a session counts more than once under its models and facets, in all once
   const isOften = columns.includes('model') || columns.includes('ticket') || facet !== undefined
-  const sumsOf = (
+  const keySums = (
     key: Fragment,
     andKey: Fragment,
     filters: UsageFilters,
@@ -109,13 +109,13 @@ function breakdownOf(
   const keysOf = (who: 'all' | VisibleMember | 'others') =>
     [breakdownKeyOf(sql, by, who), and_by === undefined ? none : breakdownKeyOf(sql, and_by, who)] as const
   const sumsIn = (filters: UsageFilters) => {
-    if (onlyMember === null || !isDivided) return sumsOf(...keysOf('all'), filters)
+    if (onlyMember === null || !isDivided) return keySums(...keysOf('all'), filters)
     // apart: both are read from sums, which have no column for each of two keys beside the member's
     const rest = columns.filter((column) => !PRIVATE.includes(column))
     return sql`
-      ${sumsOf(...keysOf(onlyMember), { ...filters, member: onlyMember.id })}
+      ${keySums(...keysOf(onlyMember), { ...filters, member: onlyMember.id })}
       union all
-      ${sumsOf(...keysOf('others'), filters, [...rest, 'member'], true, sql`where r.member <> ${onlyMember.id}`)}`
+      ${keySums(...keysOf('others'), filters, [...rest, 'member'], true, sql`where r.member <> ${onlyMember.id}`)}`
   }
   // no key is an empty text
   const topped = (table: Fragment) => sql`
@@ -134,7 +134,7 @@ function breakdownOf(
             ${breakdownKeyOf(sql, by, 'all')} as key, ${none} as and_key, ${selected(sql, ['sessions', 'turns', ...SUMS], (column) => `r.${column}`)}
           ${branchRows(sql, orgId, query)}
         ),
-        whole as (${sumsOf(none, none, query, [])}),`
+        whole as (${keySums(none, none, query, [])}),`
     : top === undefined
       ? sql`sums as materialized (${sumsIn(query)}),`
       : sql`
@@ -210,7 +210,7 @@ function breakdownOf(
               )`
         } r`
   const count = sql`select count(*) from ${listed} g`
-  return { tables, item, rows, total: count, more: total, order: orderOf(sql, query) }
+  return { tables, item, rows, total: count, more: total, order: itemOrder(sql, query) }
 }
 
 /** The columns of the breakdown as CSV. */
@@ -250,6 +250,6 @@ export const breakdownList = listOf({
   itemOf: breakdownItem,
   text: ({ items, more }, pagination) => {
     const data = (JSON.parse(`[${items}]`) as Row[]).map(breakdownItem)
-    return JSON.stringify({ data, pagination, total: sumsOf(more) })
+    return JSON.stringify({ data, pagination, total: totalIn(more) })
   },
 })

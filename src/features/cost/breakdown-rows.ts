@@ -4,7 +4,7 @@ import { dollarsOf, roundedQuotient, unscaled } from '../../base/decimals.ts'
 import { COSTS } from '../usage/model.ts'
 import type { Breakdown, BreakdownItem } from './breakdown-model.ts'
 
-/** The columns of sums `g` that `sumsOf` reads from one text, in its order; those of another range follow. */
+/** The columns of sums `g` that `totalIn` reads from one text, in its order; those of another range follow. */
 export const READ = [
   ...['sessions', 'turns', 'input', 'output', 'cache_read', 'cache_creation', 'unpriced_tokens'],
   ...['whole', 'micros', ...COSTS],
@@ -12,7 +12,7 @@ export const READ = [
 export const READ_WITH_PREVIOUS = [...READ, 'previous_sessions', 'previous_micros']
 
 /** Sums as they are answered. PostgreSQL takes several times as long to make JSON of them; loops over their names are as slow. */
-export function sumsOf(text: string): Breakdown['total'] {
+export function totalIn(text: string): Breakdown['total'] {
   const values = text.split(',')
   const count = (at: number) => Number(values[at])
   const cost = (at: number) => dollarsOf(values[at] ?? '')
@@ -41,5 +41,5 @@ export type Row = [sums: string, key: string | null, and_key?: string | null]
 
 export const breakdownItem = (row: Row): BreakdownItem =>
   row.length === 2
-    ? { key: row[1], ...sumsOf(row[0]) }
-    : { key: row[1], and_key: row[2] ?? null, ...sumsOf(row[0]) }
+    ? { key: row[1], ...totalIn(row[0]) }
+    : { key: row[1], and_key: row[2] ?? null, ...totalIn(row[0]) }

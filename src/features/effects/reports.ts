@@ -6,7 +6,7 @@ import { pastDates } from '../../analysis/effects/earlier-dates.ts'
 import { FROM_START } from '../../analysis/effects/noticed.ts'
 import { type Figures, MIN_UNITS, measureAssigned, measureChange } from '../../analysis/effects/report.ts'
 import { addTo, SUM, type Sums } from '../../analysis/effects/sums.ts'
-import { baseOf, sumsOf, type UnitWork, unitsOf } from '../../analysis/effects/units.ts'
+import { baseOf, type UnitWork, unitsOf, workSums } from '../../analysis/effects/units.ts'
 import { createBasePrices, type PriceHistory } from '../../analysis/scoring/base-prices.ts'
 import { addDays, DAY_MS, isPastLastDate, LAST_DATE } from '../../base/dates.ts'
 import { VERSION } from '../../base/version.ts'
@@ -107,7 +107,7 @@ async function figuresOf(
   const pricesOf = createBasePrices(prices, firstDay)
   const allSums = ({ model, price, sums, tokens, costs }: WorkRow): Sums => {
     const base = baseOf(pricesOf(model, price), tokens, costs, sums[SUM.calls] ?? 0)
-    return sumsOf(sums, tokens, base, costs.at(-1) ?? 0)
+    return workSums(sums, tokens, base, costs.at(-1) ?? 0)
   }
   if (change.days !== undefined) {
     const { from, to, members: ids } = change.days

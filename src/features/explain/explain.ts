@@ -78,7 +78,7 @@ function workByKey(
 }
 
 const dollarsOf = (micros: number): number => micros / 1e6
-const costOf = ({ cost, undivided }: KeyWork): number => cost + undivided
+const keyCost = ({ cost, undivided }: KeyWork): number => cost + undivided
 const sumOf = (amounts: readonly number[]): number => amounts.reduce((sum, amount) => sum + amount, 0)
 
 /** A quotient with 6 decimals; null where nothing is divided by. */
@@ -125,8 +125,8 @@ export function explain(
   { range, against, page, per_page }: { range: Range; against: Range; page: number; per_page: number },
 ): Omit<Explanation, 'facts'> {
   const keys = [...workByKey(all, pricesOf)].map(([key, [before, after]]) => ({
-    ...{ key, before: costOf(before), after: costOf(after), sides: [before, after] as const },
-    ...{ change: costOf(after) - costOf(before), parts: partsOf(before, after) },
+    ...{ key, before: keyCost(before), after: keyCost(after), sides: [before, after] as const },
+    ...{ change: keyCost(after) - keyCost(before), parts: partsOf(before, after) },
   }))
   keys.sort((a, b) => {
     const larger = Math.abs(b.change) - Math.abs(a.change)
@@ -139,9 +139,9 @@ export function explain(
   return {
     ...range,
     against,
-    before: dollarsOf(costOf(before)),
-    after: dollarsOf(costOf(after)),
-    change: dollarsOf(costOf(after) - costOf(before)),
+    before: dollarsOf(keyCost(before)),
+    after: dollarsOf(keyCost(after)),
+    change: dollarsOf(keyCost(after) - keyCost(before)),
     parts: CAUSES.map((cause) => ({
       ...{ cause, amount: dollarsOf(causeSum(cause)) },
       ...{ before: driverOf(cause, before), after: driverOf(cause, after) },

@@ -202,10 +202,10 @@ function priceRows(sql: ISql, orgId: string, filters: UsageFilters, keys: readon
   const facet = facetOf(filters, undefined)
   const columns = [...keys, ...ALWAYS]
   const needed = [...keys, ...filteredColumns(filters).filter((column) => column !== 'model')]
-  const sumsOf = (grain: Span['grain']) =>
+  const priceSums = (grain: Span['grain']) =>
     facet === undefined ? sumsWith(['price_rollups'], grain, needed) : undefined
   const rowsOf = (span: Span, sign: '' | '-'): Fragment => {
-    const sums = sumsOf(span.grain)
+    const sums = priceSums(span.grain)
     if (sums === undefined) {
       const { used } = shareTexts(filters, [], facet)
       return sql`
@@ -225,5 +225,5 @@ function priceRows(sql: ISql, orgId: string, filters: UsageFilters, keys: readon
   }
   const { date_from, date_to } = filters
   const days = { added: [daysOf(date_from, date_to)], subtracted: [] }
-  return signedRows(sql, sumsOf('month') === undefined ? days : shortSpansOf(date_from, date_to), rowsOf)
+  return signedRows(sql, priceSums('month') === undefined ? days : shortSpansOf(date_from, date_to), rowsOf)
 }

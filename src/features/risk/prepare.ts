@@ -60,7 +60,7 @@ export interface PreparedRisk extends PullRequestId {
 export function prepareRisk(record: PrRiskRecord): PreparedRisk {
   const { id = null, repo, pr_number, pr_title, files_changed } = record
   const created_at = normalizeTimestamp(record.created_at)
-  const change = changeOf(record, created_at)
+  const change = changeIn(record, created_at)
   const author = record.author_email && asciiLower(record.author_email)
   const given = change === null ? givenParts(record) : null
   // stored hashes are of these names in this order
@@ -111,7 +111,7 @@ function originOf({ project = null, branch = null, commits, files }: PrRiskRecor
   return { project, branch, commits: commits ?? [], ...(paths && { paths }) }
 }
 
-function changeOf(record: PrRiskRecord, createdAt: string): Change | null {
+function changeIn(record: PrRiskRecord, createdAt: string): Change | null {
   if (record.files == null || record.project == null) return null
   // the last entry of a file that occurs twice counts, as in a commit
   const files = new Map(record.files.map((file) => [plainPath(file.path), file]))

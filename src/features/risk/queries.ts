@@ -4,7 +4,7 @@ import { pageStart, pagesOf } from '../../database/rows.ts'
 import { listOf } from '../../http/list-queries.ts'
 import { csvColumns } from '../../http/responses/csv.ts'
 import { RiskListQuery, RiskPage, RiskScore } from './model.ts'
-import { timeOf } from './store-write.ts'
+import { timeText } from './store-write.ts'
 
 export const riskColumns = (sql: Sql) => sql`
   k.id, k.repo, k.pr_number, k.pr_title, k.risk_score, k.impact_score, k.regression_score, k.security_score,
@@ -94,10 +94,10 @@ export async function* riskRecords(sql: Sql, orgId: string): AsyncGenerator<obje
             'type', 'pr_risk', 'id', k.id, 'repo', k.repo, 'pr_number', k.pr_number, 'pr_title', k.pr_title,
             'impact_score', k.impact_score, 'regression_score', k.regression_score, 'security_score', k.security_score,
             'coupling_score', k.coupling_score, 'files_changed', k.files_changed,
-            'created_at', ${timeOf(sql, 'created_at')}, 'contributions', k.contributions,
+            'created_at', ${timeText(sql, 'created_at')}, 'contributions', k.contributions,
             'project', k.origin->'project', 'branch', k.origin->'branch',
             'commits', case when json_array_length(k.origin->'commits') > 0 then k.origin->'commits' end,
-            'state', k.state, 'merged_at', ${timeOf(sql, 'merged_at')}, 'closed_at', ${timeOf(sql, 'closed_at')},
+            'state', k.state, 'merged_at', ${timeText(sql, 'merged_at')}, 'closed_at', ${timeText(sql, 'closed_at')},
             'merge_commit', k.merge_commit, 'url', k.url, 'default_branch', k.default_branch, 'author_email', k.author_email
           )
         ) as record

@@ -51,7 +51,7 @@ export interface RiskRow
   id: string
 }
 
-export const timeOf = (sql: ISql, column: 'created_at' | 'merged_at' | 'closed_at') =>
+export const timeText = (sql: ISql, column: 'created_at' | 'merged_at' | 'closed_at') =>
   sql`to_char(k.${sql(column)} at time zone 'UTC', ${TIME_PATTERN})`
 
 export async function findRisks(
@@ -61,9 +61,9 @@ export async function findRisks(
   ids: readonly string[],
 ): Promise<RiskRow[]> {
   const columns = tx`
-    k.id, k.repo, k.pr_number, k.pr_title, k.files_changed, ${timeOf(tx, 'created_at')} as created_at,
-    encode(k.input_hash, 'hex') as input_hash, k.contributions, k.origin, k.state, ${timeOf(tx, 'merged_at')} as merged_at,
-    ${timeOf(tx, 'closed_at')} as closed_at, k.merge_commit, k.url, k.default_branch, k.author_email,
+    k.id, k.repo, k.pr_number, k.pr_title, k.files_changed, ${timeText(tx, 'created_at')} as created_at,
+    encode(k.input_hash, 'hex') as input_hash, k.contributions, k.origin, k.state, ${timeText(tx, 'merged_at')} as merged_at,
+    ${timeText(tx, 'closed_at')} as closed_at, k.merge_commit, k.url, k.default_branch, k.author_email,
     json_build_object(
       'impact', k.impact_score, 'regression', k.regression_score, 'security', k.security_score, 'coupling', k.coupling_score
     ) as scores`

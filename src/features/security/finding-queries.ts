@@ -65,7 +65,7 @@ export const findingList = listOf({
           and f.position = r.position
         ${memberOf(sql, orgId, sql`f.member`)}`,
       item: findingItem(sql, viewer.hidesMembers),
-      ...(query.include !== undefined && { more: countsOf(sql, orgId, matching, viewer) }),
+      ...(query.include !== undefined && { more: findingCounts(sql, orgId, matching, viewer) }),
     }
   },
   text: ({ items, more }, pagination) =>
@@ -78,7 +78,7 @@ const MAX_MOST = 3
 const MAX_CATEGORIES = 10
 
 /** Counts the findings by severity and category, and names who and what has most of them; as JSON text. */
-function countsOf(sql: Sql, orgId: string, matching: Fragment, { hidesMembers }: ListViewer): Fragment {
+function findingCounts(sql: Sql, orgId: string, matching: Fragment, { hidesMembers }: ListViewer): Fragment {
   const most = (key: Fragment, shown: Fragment, where: Fragment) => sql`(
     select coalesce(json_agg(json_build_object('key', ${shown}, 'findings', t.findings) order by t.findings desc, t.key), '[]')
     from (

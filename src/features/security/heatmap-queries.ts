@@ -64,7 +64,7 @@ export async function filesInHeatmap(
 /** The minimum risk score as an integer: scores are integers, so 12.5 means 13. */
 const leastRisk = ({ min_score = 0 }: HeatmapQuery): number => Math.ceil(min_score)
 
-const orderOf = (sql: Sql, row: 'k' | 'r'): Fragment =>
+const fileOrder = (sql: Sql, row: 'k' | 'r'): Fragment =>
   sql.unsafe(
     `${row}.risk_score desc, left(${row}.file, 300) collate "C", ${row}.project collate "C", ${row}.file_key`,
   )
@@ -84,7 +84,7 @@ function partsOfAllTime(sql: Sql, orgId: string, query: HeatmapQuery): ListParts
   // the index of one project does not contain the project, so the order must not either
   const order =
     project === undefined
-      ? orderOf(sql, 'k')
+      ? fileOrder(sql, 'k')
       : sql`k.risk_score desc, left(k.file, 300) collate "C", k.file_key`
   return {
     tables: sql`
@@ -106,7 +106,7 @@ function partsOfAllTime(sql: Sql, orgId: string, query: HeatmapQuery): ListParts
         limit ${per_page}
         offset b.skip
       ) p`,
-    ...{ order: orderOf(sql, 'r'), item: fileItem(sql, sql`r`) },
+    ...{ order: fileOrder(sql, 'r'), item: fileItem(sql, sql`r`) },
     total: sql`select coalesce(sum(l.files), 0) from levels l`,
     more: sql`
       select json_build_object(
@@ -166,7 +166,7 @@ function partsOfRange(sql: Sql, orgId: string, query: HeatmapQuery): ListParts<H
           ${rowsIn(sql, orgId, 'file_rollups', query, 'r.sessions, r.first_seen_at, r.last_seen_at', ofFile)}
         ) r
       ) s`,
-    ...{ order: orderOf(sql, 'r'), item: fileItem(sql, sql`s`) },
+    ...{ order: fileOrder(sql, 'r'), item: fileItem(sql, sql`s`) },
     total: sql`select count(*) from scored c`,
     more: sql`
       select json_build_object(

@@ -22,7 +22,7 @@ export async function getSecurity(
 ): Promise<JsonText> {
   const { project, compare, ...range } = query
   const ofProject = project === undefined ? sql`` : sql`and s.project = ${project}`
-  const summaryOf = (days: typeof range) => sql`(
+  const scoresOf = (days: typeof range) => sql`(
     select
       '"avg_score":' || coalesce(trim_scale(round(sum(r.security_sum) / sum(r.sessions), 2)), 0)
         || ',"min_score":' || coalesce(trim_scale(min(r.security_min)), 0)
@@ -41,10 +41,10 @@ export async function getSecurity(
   const previous =
     before === undefined
       ? sql`''`
-      : sql`${foundIn(range)} || ',"previous":{' || ${summaryOf(before)} || ${foundIn(before)} || '}'`
+      : sql`${foundIn(range)} || ',"previous":{' || ${scoresOf(before)} || ${foundIn(before)} || '}'`
   const [row] = await sql<{ summary: string; previous: string; recent: string | null }[]>`
     select
-      ${summaryOf(range)} as summary,
+      ${scoresOf(range)} as summary,
       ${previous} as previous,
       (
         select string_agg(

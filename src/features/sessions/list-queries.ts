@@ -15,9 +15,9 @@ import {
   type ListQuery,
   listColumns,
   listItem,
+  listOrder,
   matchingOfAllDays,
   matchingSessions,
-  orderOf,
 } from './row-queries.ts'
 
 /** The sessions that match; those of the caller where they see only their own. */
@@ -38,7 +38,7 @@ export const sessionList = listOf({
     return {
       ...WAYS[way](sql, orgId, query, rows),
       rows,
-      order: orderOf(sql, query, 'r'),
+      order: listOrder(sql, query, 'r'),
       joins: detailsOf(sql, orgId, query),
       item: listItem(sql, query),
     }
@@ -87,7 +87,7 @@ function filtered(sql: Sql, orgId: string, query: ListQuery, rows: Fragment): Pa
     total: isSummed(query)
       ? sql`select coalesce(sum(r.main_sessions), 0) from (${sums}) r`
       : sql`select count(*) from (${rows}) s`,
-    page: sortedPage(sql, query, rows, sql`${day}${orderOf(sql, query)}`),
+    page: sortedPage(sql, query, rows, sql`${day}${listOrder(sql, query)}`),
   }
 }
 
@@ -95,7 +95,7 @@ function filtered(sql: Sql, orgId: string, query: ListQuery, rows: Fragment): Pa
 function first(sql: Sql, orgId: string, query: ListQuery, rows: Fragment): PageParts {
   return {
     total: sql`select coalesce(sum(r.sessions), 0) from (${sessionSums(sql, orgId, query, 'month')}) r`,
-    page: sortedPage(sql, query, rows, orderOf(sql, query)),
+    page: sortedPage(sql, query, rows, listOrder(sql, query)),
   }
 }
 
@@ -209,8 +209,8 @@ const FEW = 5_000
 function byValue(sql: Sql, orgId: string, query: ListQuery): PageParts {
   const offset = offsetOf(query)
   const { sort, order } = query
-  const inOrder = orderOf(sql, query)
-  const backwards = orderOf(sql, { sort, order: order === 'asc' ? 'desc' : 'asc' })
+  const inOrder = listOrder(sql, query)
+  const backwards = listOrder(sql, { sort, order: order === 'asc' ? 'desc' : 'asc' })
   const byTime = matchingSessions(sql, orgId, query)
   // a condition on created_at alone would be planned as a search by time and a sort of all it finds
   const byIndex = sql`

@@ -117,7 +117,7 @@ export function prepareSession(
           calls: calls ?? 0,
           errors: errors ?? 0,
         })) ?? toolsOf(turnRecords.flatMap(({ tool_calls }) => tool_calls)),
-      files_touched: filesOf(record),
+      files_touched: touchedFiles(record),
       summary: record.summary ?? null,
       turn_records: turnRecords,
       observations: observationsOf(record, createdAt),
@@ -159,7 +159,7 @@ function refuseBeyondLimits(session: Unhashed, field: string, json: string): voi
   if (problem !== undefined) throw validationError(problem)
 }
 
-export const hashOf = (session: Unhashed): Uint8Array => sha256(canonicalJson(session))
+export const sessionHash = (session: Unhashed): Uint8Array => sha256(canonicalJson(session))
 
 const sha256 = (text: string): Uint8Array => new Bun.CryptoHasher('sha256').update(text).digest()
 
@@ -188,7 +188,7 @@ function canonicalJson(session: Unhashed): string {
 }
 
 /** Unknown of a session that only telemetry tells of. */
-const filesOf = ({ origin, files_touched }: SessionRecord): string[] | null =>
+const touchedFiles = ({ origin, files_touched }: SessionRecord): string[] | null =>
   origin === 'telemetry' && files_touched === null ? null : (files_touched ?? [])
 
 /** Null for a session that was read from an agent's files or telemetry which state none. */

@@ -52,7 +52,7 @@ export const listColumns = (sql: ISql) => sql`
 export const directionOf = (sql: ISql, ascending: boolean) => (ascending ? sql`asc` : sql`desc`)
 
 /** The order of sessions: ties in a value are broken as in its index. */
-export function orderOf(
+export function listOrder(
   sql: ISql,
   { sort, order }: Pick<SessionListQuery, 'sort' | 'order'>,
   alias: 's' | 'r' = 's',

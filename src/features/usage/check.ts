@@ -10,7 +10,7 @@ import { BRANCH_ROLLUP, FACET_ROLLUP, PRICE_ROLLUP, TICKET_ROLLUP, USAGE_ROLLUP 
 import { TICKETS } from './ticket-write.ts'
 import { endWalk, findWalked, readSessions } from './walk.ts'
 import { TRAIT_ROLLUP, WORK_ROLLUP } from './work-rollup.ts'
-import { FACET_COLUMNS, facetsOf, insertUsage, USAGE_COLUMNS, usageOfAll, usedOf } from './write.ts'
+import { FACET_COLUMNS, facetsOf, insertUsage, USAGE_COLUMNS, usageOfAll, usedSession } from './write.ts'
 
 /** Sessions with their details read at a time: some MB. */
 const PAGE = 500
@@ -71,7 +71,7 @@ const findWrong = (
     for await (const sessions of readSessions(tx, orgId, PAGE, { through })) {
       onRead?.(sessions.length)
       const last = sessions.length < PAGE ? through : sessions.at(-1)?.id
-      const rows = await usageOfAll(tx, orgId, { sessions: sessions.map(usedOf), pricer })
+      const rows = await usageOfAll(tx, orgId, { sessions: sessions.map(usedSession), pricer })
       const storedIn = (table: string) => tx`
         select t.*
         from ${tx(table)} t
@@ -118,7 +118,7 @@ const usage = (pricer: () => Promise<Pricer>): ProgramTable => ({
     await deleteFrom(tx, orgId, 'session_facets')
     await endWalk(tx, orgId)
     for await (const sessions of readSessions(tx, orgId, PAGE)) {
-      const used = { sessions: sessions.map(usedOf), pricer: await pricer() }
+      const used = { sessions: sessions.map(usedSession), pricer: await pricer() }
       await insertUsage(tx, orgId, await usageOfAll(tx, orgId, used))
     }
   },

@@ -80,7 +80,7 @@ export const OUTCOME_ROLLUP = factRollup({
 })
 
 /** The counts of what is stored of the sessions in pull requests: subtracted before they are detached, added when attached. */
-export const countsOfShares = (sql: ISql, orgId: string, ids: readonly string[]): Fragment => {
+export const countsOfParts = (sql: ISql, orgId: string, ids: readonly string[]): Fragment => {
   const parts = storedParts(sql, orgId, sql`and s.session_id = any(${[...ids]}::text[])`)
   const isFirst = sql`
     and not exists (

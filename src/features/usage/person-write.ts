@@ -33,7 +33,7 @@ export async function updatePersons(tx: ISql, orgId: string, keys: readonly stri
 }
 
 /** Sessions `p` of these people: whose they are stored as, `before`, and whose they are. */
-const sessionsOf = (tx: ISql, orgId: string, keys: readonly string[]): Fragment => tx`
+const personRows = (tx: ISql, orgId: string, keys: readonly string[]): Fragment => tx`
   (
     with addresses as materialized (
       select a.id, a.address
@@ -54,7 +54,7 @@ const sessionsOf = (tx: ISql, orgId: string, keys: readonly string[]): Fragment 
 async function moveKeys(tx: ISql, orgId: string, keys: readonly string[]): Promise<string[]> {
   const changes = await tx<Renaming[]>`
     select p.before as from, min(p.member) as to
-    from ${sessionsOf(tx, orgId, keys)}
+    from ${personRows(tx, orgId, keys)}
     group by p.before
     having min(p.member) = max(p.member)
       and min(p.member) <> p.before`
@@ -78,7 +78,7 @@ async function moveKeys(tx: ISql, orgId: string, keys: readonly string[]): Promi
 async function moveSessions(tx: ISql, orgId: string, keys: readonly string[]): Promise<string[]> {
   const rows = await tx<{ session_id: string; member: string }[]>`
     select p.session_id, p.member
-    from ${sessionsOf(tx, orgId, keys)}
+    from ${personRows(tx, orgId, keys)}
     where p.member <> p.before`
   for (let start = 0; start < rows.length; start += BATCH) {
     const some = rows.slice(start, start + BATCH)

@@ -6,7 +6,7 @@ import { personOf } from '../../database/member-addresses.ts'
 import { addDifference, counting } from '../../database/rollups.ts'
 import { deleteOfSessions, unnest } from '../../database/rows.ts'
 import { analyzeGrownTables } from '../../database/statistics.ts'
-import { countsOfShares, OUTCOME_ROLLUP } from './outcome-rollup.ts'
+import { countsOfParts, OUTCOME_ROLLUP } from './outcome-rollup.ts'
 import { updatePersons } from './person-write.ts'
 import { days, pullRequestShares, RUNNING_DAYS } from './pull-request-queries.ts'
 import { TICKET_ROLLUP } from './rollup.ts'
@@ -17,7 +17,7 @@ const BATCH = 5_000
 
 /** Removes what the sessions belong to, and their tickets. The caller counts the tickets. */
 export async function detachSessions(tx: ISql, orgId: string, ids: readonly string[]): Promise<void> {
-  const before = countsOfShares(tx, orgId, ids)
+  const before = countsOfParts(tx, orgId, ids)
   await addDifference(tx, orgId, OUTCOME_ROLLUP, { before, after: undefined })
   await deleteOfSessions(tx, orgId, ids, 'pr_sessions', 'session_tickets', 'ticket_waiting')
 }
@@ -36,7 +36,7 @@ export async function attachSessions(tx: ISql, orgId: string, ids: readonly stri
     from (${pullRequestShares(tx, orgId, tx`and u.session_id = any(${[...ids]}::text[])`)}) p`
   if (count > 0) {
     await analyzeGrownTables(tx, ['pr_sessions'])
-    const after = countsOfShares(tx, orgId, ids)
+    const after = countsOfParts(tx, orgId, ids)
     await addDifference(tx, orgId, OUTCOME_ROLLUP, { before: undefined, after })
   }
   await writeTickets(tx, orgId, ids)
@@ -81,7 +81,7 @@ export async function findBranches(sql: ISql, orgId: string, pullRequests: reado
   if (pullRequests.length === 0) return []
   return await sql<Branch[]>`
     select distinct k.head, p.project
-    from ${listOf(sql, pullRequests)}
+    from ${idRows(sql, pullRequests)}
     join pr_risks k
       on k.org_id = ${orgId}
       and k.repo = n.repo
@@ -90,7 +90,7 @@ export async function findBranches(sql: ISql, orgId: string, pullRequests: reado
     where k.head is not null`
 }
 
-const listOf = (sql: ISql, pullRequests: readonly PullRequestId[]) =>
+const idRows = (sql: ISql, pullRequests: readonly PullRequestId[]) =>
   unnest(sql, pullRequests, { repo: 'text', pr_number: 'integer' })
 
 /** Decides again who has the sessions, and what they belong to, that may be concerned by the changes. */
@@ -108,7 +108,7 @@ export async function updateShares(tx: ISql, orgId: string, changed: OtherChange
   const rows = await tx<{ session_id: string }[]>`
     with own_commits as materialized (
       select distinct m.project, m.author_email, m.committed_at
-      from ${listOf(tx, all)}
+      from ${idRows(tx, all)}
       join pr_commits g
         on g.org_id = ${orgId}
         and g.repo = n.repo
@@ -128,14 +128,14 @@ export async function updateShares(tx: ISql, orgId: string, changed: OtherChange
       from (select distinct m.author_email from own_commits m) m
     )
     select s.session_id
-    from ${listOf(tx, all)}
+    from ${idRows(tx, all)}
     join pr_sessions s
       on s.org_id = ${orgId}
       and s.repo = n.repo
       and s.pr_number = n.pr_number
     union
     select l.session_id
-    from ${listOf(tx, pullRequests)}
+    from ${idRows(tx, pullRequests)}
     join session_links l
       on l.org_id = ${orgId}
       and l.repo = n.repo

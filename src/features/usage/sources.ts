@@ -77,17 +77,17 @@ export function usageRows(
       whole: (how) => usageRows(sql, orgId, others, { ...how, buckets, isSigned }),
     })
   }
-  const sumsOf = (grain: SpanOrAll['grain']) =>
+  const tableOf = (grain: SpanOrAll['grain']) =>
     facet === undefined ? sumsWith(TABLES, grain, needed) : undefined
-  const ofMonths = sumsOf('month')
-  const isOfAllTime = !(date_from ?? date_to ?? buckets) && sumsOf('all')?.dims === ofMonths?.dims
+  const ofMonths = tableOf('month')
+  const isOfAllTime = !(date_from ?? date_to ?? buckets) && tableOf('all')?.dims === ofMonths?.dims
   const isOfDays = buckets === 'day' || ofMonths === undefined
   const long = isOfDays ? [daysOf(date_from, date_to)] : spansOf(date_from, date_to)
   const spans: readonly SpanOrAll[] = isOfAllTime && !isOfDays ? [{ grain: 'all' }] : long
-  const isOfSums = spans.every(({ grain }) => sumsOf(grain) !== undefined)
+  const isOfSums = spans.every(({ grain }) => tableOf(grain) !== undefined)
   const isShort = isSigned && isOfSums && spans.length > 1
   const rowsOf = (span: SpanOrAll, sign: '' | '-') => {
-    const source = sumsOf(span.grain)
+    const source = tableOf(span.grain)
     if (source === undefined) return shareRows(sql, orgId, filters, span, columns, facet)
     const names = isOfSums && sums !== COLUMNS ? [...columns, ...sums] : COLUMNS
     return sumRows(sql, orgId, filters, span, { ...source, columns: names, sign })

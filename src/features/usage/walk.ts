@@ -15,7 +15,7 @@ import {
   USAGE_COLUMNS,
   type UsedSession,
   usageOfAll,
-  usedOf,
+  usedSession,
 } from './write.ts'
 
 /** Sessions with their details read at a time: some MB. */
@@ -117,7 +117,7 @@ export async function divideNext(tx: ISql, orgId: string, pricer: Pricer, size: 
   if (last === undefined) return 0
   const ids = sessions.map(({ id }) => id)
   const of = tx`s.session_id = any(${ids}::text[])`
-  const rows = await usageOfAll(tx, orgId, { sessions: sessions.map(usedOf), pricer })
+  const rows = await usageOfAll(tx, orgId, { sessions: sessions.map(usedSession), pricer })
   await counting(tx, orgId, USAGE_ROLLUPS, { before: of, after: of, isLarge: true }, async () => {
     await touchWeeks(tx, orgId, ids)
     await deleteOfSessions(tx, orgId, ids, 'session_usage', 'session_facets')
@@ -197,7 +197,7 @@ export async function moveUsage(tx: ISql, orgId: string, pricer: Pricer, before:
     const ids = others.slice(start, start + PAGE)
     const stored = await detailed(tx, orgId, tx`and s.id = any(${ids}::text[])`)
     await deleteOfSessions(tx, orgId, ids, 'session_usage', 'session_facets')
-    await insertUsage(tx, orgId, await usageOfAll(tx, orgId, { sessions: stored.map(usedOf), pricer }))
+    await insertUsage(tx, orgId, await usageOfAll(tx, orgId, { sessions: stored.map(usedSession), pricer }))
   }
   for (const sums of USAGE_ROLLUPS) {
     const ofOthers = tx`${sums.rows(tx, orgId)} and s.session_id = any(${others}::text[])`

@@ -145,7 +145,7 @@ const RESUMED: ProgramTable = {
 }
 
 /** The sums of the windows by the day of their first hit, else of their last observation; `blocked` in microseconds. */
-const sumsOf = (sql: ISql, orgId: OrgId, condition = sql``): Fragment => sql`
+const dayRows = (sql: ISql, orgId: OrgId, condition = sql``): Fragment => sql`
   select
     w.day, w.member, w.vendor, w.limit_name, w.scope, count(*) as windows, count(w.hit_at) as hits,
     coalesce(sum(
@@ -165,7 +165,7 @@ export const LIMIT_DAYS: DerivedTable = {
     ...['day', 'member', 'vendor', 'limit_name', 'scope'],
     ...['windows', 'hits', 'blocked', 'overage', 'peak_percent'],
   ],
-  query: sumsOf,
+  query: dayRows,
   describe: ({ day, vendor, limit_name }) => `windows of a day (${day}, ${vendor} ${limit_name})`,
 }
 
@@ -201,5 +201,5 @@ export async function sumWindowsOf(tx: ISql, orgId: string, condition: Fragment)
   await tx`
     insert into limit_days (org_id, ${tx.unsafe(LIMIT_DAYS.columns.join(', '))})
     select ${orgId}, q.*
-    from (${sumsOf(tx, orgId, condition)}) q`
+    from (${dayRows(tx, orgId, condition)}) q`
 }

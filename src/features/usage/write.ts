@@ -59,7 +59,7 @@ export interface UsedSessions {
 }
 
 /** A session as it is stored, with its detail. */
-export const usedOf = <Detail extends UsedSession['detail']>(
+export const usedSession = <Detail extends UsedSession['detail']>(
   row: SessionRow & { detail: Detail },
 ): UsedSession & { detail: Detail } => ({
   ...row,

@@ -216,7 +216,7 @@ function successes(operation: Operation, components: Components): Record<string,
   const protobuf = route.reads?.types?.includes(PROTOBUF_TYPE) ? PROTOBUF_CONTENT : {}
   const conditional: HeaderName[] = isConditional ? ['ETag', 'Cache-Control'] : []
   const media = (schema: Schema) => ({ schema, example: exampleOf(schema, components.schemas) })
-  const contentOf = ({ content = {} }: Schema) =>
+  const mediaTypes = ({ content = {} }: Schema) =>
     Object.entries(content as Record<string, Schema>).map(([type, { schema }]) => [
       type,
       media(components.plain(schema)),
@@ -228,7 +228,7 @@ function successes(operation: Operation, components: Components): Record<string,
   const responses: Record<string, Schema> = {}
   const declared = route.response === undefined ? given.responses : responsesOf(route)
   for (const [status, one] of Object.entries(declared as Record<string, Schema>)) {
-    const content = route.response === undefined ? Object.fromEntries(contentOf(one)) : jsonOf(one)
+    const content = route.response === undefined ? Object.fromEntries(mediaTypes(one)) : jsonOf(one)
     const isPage = 'pagination' in ((one.properties as Schema | undefined) ?? {})
     const headers: HeaderName[] = [
       ...(status === '201' ? ['Location' as const] : []),

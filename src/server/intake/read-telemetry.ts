@@ -12,7 +12,7 @@ import {
 } from '../../analysis/telemetry/model.ts'
 import { type Observation, observe } from '../../analysis/telemetry/observations.ts'
 import { readProtobuf } from '../../analysis/telemetry/protobuf.ts'
-import { type ObservedSession, sessionsOf } from '../../analysis/telemetry/sessions.ts'
+import { divideSessions, type ObservedSession } from '../../analysis/telemetry/sessions.ts'
 import { WireError } from '../../analysis/telemetry/wire.ts'
 import { ApiError } from '../../base/errors.ts'
 import { bodyError, type PackedBody, unpack } from '../../http/body.ts'
@@ -56,7 +56,7 @@ export async function readTelemetry(
   }
   readRecords(body.encoding === undefined ? body.bytes : Buffer.concat(chunks, size), body, signal, add)
   await pause()
-  const bySession = sessionsOf(await withoutSecrets(observations), now)
+  const bySession = divideSessions(await withoutSecrets(observations), now)
   const sessions = bySession.filter(({ parts }) => isPossible(parts))
   for (const { parts, records } of bySession) {
     if (isPossible(parts)) continue

@@ -18,7 +18,7 @@ export function* generateCommits({ commits = 0, ...plan }: SeedPlan): Generator<
     const author = Math.floor(random() ** 2 * MEMBERS)
     const changed = new Map<string, CommitRecord['files'][number]>()
     for (let left = 1 + Math.floor(random() ** 3 * 8); left > 0; left -= 1) {
-      const file = changeOf(files, `${index}-${left}`, random, changed)
+      const file = madeChange(files, `${index}-${left}`, random, changed)
       if (file !== undefined) changed.set(file.path, file)
     }
     yield {
@@ -37,7 +37,7 @@ export function* generateCommits({ commits = 0, ...plan }: SeedPlan): Generator<
 }
 
 /** A change to one of `files`, which it updates; undefined if the commit has changed that file already. */
-function changeOf(
+function madeChange(
   files: string[],
   name: string,
   { below, pick }: Random,

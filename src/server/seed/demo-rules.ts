@@ -8,7 +8,7 @@ import { nextHour } from '../../features/alerts/digest-model.ts'
 import { type Definitions, putRule } from '../../features/alerts/rule-queries.ts'
 import { putEffects } from '../../features/effects/effect-queries.ts'
 import { EXAMPLE_IDS } from '../../http/openapi/examples.ts'
-import { bodyOf, EVENTS } from '../../webhooks/outbox/catalogue.ts'
+import { EVENTS, eventBody } from '../../webhooks/outbox/catalogue.ts'
 import { insertTest } from '../../webhooks/outbox/insert-test.ts'
 import { settle } from '../../webhooks/outbox/settle.ts'
 
@@ -61,7 +61,7 @@ export async function addDemoRules(
     ])
     const testOf = async (event: Tested, to: string, test: { id: string; source?: string }) => {
       const data = { ...EVENTS[event].example, test: true as const }
-      const message = { event, bodyOf: (id: string) => bodyOf(id, event, now, data), at: now, timeoutMs }
+      const message = { event, bodyOf: (id: string) => eventBody(id, event, now, data), at: now, timeoutMs }
       await insertTest(tx, orgId, to, { ...test, ...message })
     }
     for (const { event, ...test } of TESTS) await testOf(event, endpoint, test)

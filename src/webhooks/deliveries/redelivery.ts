@@ -8,7 +8,7 @@ import type { Sql } from '../../database/client.ts'
 import type { Change } from '../../http/queues/gate.ts'
 import { type AttemptDeps, makeAttempt } from '../attempt.ts'
 import { getEndpoint, noEndpoint } from '../endpoint-queries.ts'
-import { bodyOf, EVENTS, type EventName, TEST_EVENT } from '../outbox/catalogue.ts'
+import { EVENTS, type EventName, eventBody, TEST_EVENT } from '../outbox/catalogue.ts'
 import type { Attemptable } from '../outbox/claim.ts'
 import { wakeWorker } from '../outbox/events.ts'
 import { insertTest } from '../outbox/insert-test.ts'
@@ -49,8 +49,8 @@ export async function testEndpoint(
   const name = event ?? TEST_EVENT.name
   const bodyOfTest = (eventId: string) =>
     event === undefined
-      ? bodyOf(eventId, TEST_EVENT.name, at, { webhook_id: id, test: true, message: MESSAGE })
-      : bodyOf(eventId, event, at, EVENTS[event].example, true)
+      ? eventBody(eventId, TEST_EVENT.name, at, { webhook_id: id, test: true, message: MESSAGE })
+      : eventBody(eventId, event, at, EVENTS[event].example, true)
   const delivery = await deps.inTurn(orgId, async (tx) => {
     const test = await insertTest(tx, orgId, id, { event: name, bodyOf: bodyOfTest, at, timeoutMs })
     if (test === undefined) throw noEndpoint()

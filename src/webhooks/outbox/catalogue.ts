@@ -245,7 +245,7 @@ export type Envelope = Static<typeof Envelope>
  * below 4 KiB, of the 256 KiB that are allowed: the longest field is a title of 500 characters of at most 6
  * bytes each; a digest has 100 names of 200 characters, 120 KiB. `test`: an example that the test of an endpoint sends.
  */
-export function bodyOf<Name extends SentName>(
+export function eventBody<Name extends SentName>(
   id: string,
   name: Name,
   at: Date,
@@ -264,5 +264,5 @@ export function bodyOf<Name extends SentName>(
   return JSON.stringify(body)
 }
 
-/** Whether the body is such an example: `bodyOf` writes that behind the id and the name. */
+/** Whether the body is such an example: `eventBody` writes that behind the id and the name. */
 export const isExample = (body: string): boolean => /^\{"id":"[^"]*","event":"[^"]*","test":true,/.test(body)

@@ -1,7 +1,7 @@
 import { type IdPrefix, newOrderedId } from '../../base/ids.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
 import { unnest } from '../../database/rows.ts'
-import { bodyOf, EVENT_NAMES, type EventData, type EventName } from './catalogue.ts'
+import { EVENT_NAMES, type EventData, type EventName, eventBody } from './catalogue.ts'
 
 /** An event to be stored: its name and data, and the alert or digest that caused it. */
 export type NewEvent = { [Name in EventName]: { event: Name; data: EventData[Name] } }[EventName] & {
@@ -57,7 +57,7 @@ export async function emit(tx: ISql, orgId: string, at: Date, events: readonly N
   for (const batch of batches.values()) {
     const addressed = batch.map(({ event, data, source = null }) => ({
       ...{ event, source, endpoints: endpointsOf(event) },
-      bodyOf: (id: string) => bodyOf(id, event, at, data),
+      bodyOf: (id: string) => eventBody(id, event, at, data),
     }))
     await sendTo(tx, orgId, at, addressed)
   }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { SessionRecord, Tokens } from '../../../src/analysis/records/session.ts'
-import { dollarsOf, loadPricer } from '../../../src/analysis/scoring/prices.ts'
+import { asDollars, loadPricer } from '../../../src/analysis/scoring/prices.ts'
 import { readAll } from './reading.ts'
 
 // Real sessions from public repositories, which are not part of this repository.
@@ -148,7 +148,7 @@ test.skipIf(!isPresent)('our prices give OpenCode’s stored cost of every messa
       for (const { model, tokens, cost, started_at } of record.turn_records ?? []) {
         if (!tokens || cost == null || !model) continue
         const ours = pricer.cost({ model, tokens, at: started_at ?? record.created_at }) ?? -1n
-        expect(dollarsOf(ours)).toBe(cost)
+        expect(asDollars(ours)).toBe(cost)
         compared += 1
       }
     }

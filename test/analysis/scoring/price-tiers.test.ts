@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { tierOf } from '../../../src/analysis/scoring/price-tiers.ts'
-import { dollarsOf, loadPricer } from '../../../src/analysis/scoring/prices.ts'
+import { asDollars, loadPricer } from '../../../src/analysis/scoring/prices.ts'
 import { parsePriceOverrides } from '../../../src/base/model-prices.ts'
 
 // Prices in a tier: of US dollars per million tokens of input, output and cached input.
@@ -12,7 +12,7 @@ async function priceOf(model: string, tier: string | null, overrides = '{}'): Pr
   const pricer = await loadPricer(parsePriceOverrides(overrides))
   return [{ input: MILLION }, { output: MILLION }, { cache_read: MILLION }].map((tokens) => {
     const cost = pricer.cost({ model, tokens, at: AT, tier, aggregated: true })
-    return cost === undefined ? null : dollarsOf(cost)
+    return cost === undefined ? null : asDollars(cost)
   })
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { findProvider } from '@pydantic/genai-prices'
-import { dollarsOf, loadPricer } from '../../../src/analysis/scoring/prices.ts'
+import { asDollars, loadPricer } from '../../../src/analysis/scoring/prices.ts'
 import { parsePriceOverrides } from '../../../src/base/model-prices.ts'
 
 // Prices of our own table, and all prices against those that LiteLLM has.
@@ -16,7 +16,7 @@ async function priceOf(model: string, at = AT): Promise<(number | null)[]> {
   return [{ input: MILLION }, { output: MILLION }, { cache_read: MILLION }, { cache_creation: MILLION }].map(
     (tokens) => {
       const cost = pricer.cost({ model, tokens, at, aggregated: true })
-      return cost === undefined ? null : dollarsOf(cost)
+      return cost === undefined ? null : asDollars(cost)
     },
   )
 }
@@ -113,7 +113,7 @@ describe('prices of our own', () => {
   test('two times with the same digits and another offset are two instants', async () => {
     const pricer = await loadPricer()
     const cost = (at: string) =>
-      dollarsOf(pricer.cost({ model: 'deepseek-v4-pro', tokens: { output: MILLION }, at }) ?? -1n)
+      asDollars(pricer.cost({ model: 'deepseek-v4-pro', tokens: { output: MILLION }, at }) ?? -1n)
     expect(cost('2026-11-24T02:00:00Z')).toBe(3.96)
     expect(cost('2026-11-24T02:00:00-05:00')).toBe(3.96)
     expect(cost('2026-11-24T02:00:00+05:00')).toBe(1.98)
@@ -136,7 +136,7 @@ describe('prices of our own', () => {
     const writes = (model: string) =>
       [0, MILLION].map((hour) => {
         const tokens = { cache_creation: MILLION, cache_creation_1h: hour }
-        return dollarsOf(pricer.cost({ model, tokens, at: AT, aggregated: true }) ?? -1n)
+        return asDollars(pricer.cost({ model, tokens, at: AT, aggregated: true }) ?? -1n)
       })
     expect(writes('claude-haiku-5-5')).toEqual([0.125, 0.2])
     expect(writes('claude-opus-4-5-20251101')).toEqual([6.25, 10])
@@ -153,7 +153,7 @@ describe('prices of our own', () => {
   test('prompts above a limit cost more', async () => {
     const pricer = await loadPricer()
     const cost = (model: string, prompt: number) =>
-      dollarsOf(pricer.cost({ model, tokens: { cache_read: prompt, output: MILLION }, at: AT }) ?? -1n)
+      asDollars(pricer.cost({ model, tokens: { cache_read: prompt, output: MILLION }, at: AT }) ?? -1n)
     expect(cost('claude-haiku-5-5', 100_000)).toBe(0.501)
     expect(cost('claude-haiku-5-5', 100_001)).toBe(2.505)
     expect(cost('gpt-6.1-sol', 272_000)).toBe(10.0272)
@@ -163,7 +163,7 @@ describe('prices of our own', () => {
   test('a larger prompt has the price of its size', async () => {
     const pricer = await loadPricer()
     const cost = (input: number, aggregated = false) =>
-      dollarsOf(pricer.cost({ model: 'qwen3-coder-plus', tokens: { input }, at: AT, aggregated }) ?? -1n)
+      asDollars(pricer.cost({ model: 'qwen3-coder-plus', tokens: { input }, at: AT, aggregated }) ?? -1n)
     expect([cost(32_000), cost(32_001), cost(500_000)]).toEqual([0.032, 0.057602, 3])
     expect(cost(500_000, true)).toBe(0.5)
   })
@@ -266,7 +266,7 @@ describe('prices of our own', () => {
 
   test('the operator’s prices come before them', async () => {
     const pricer = await loadPricer(parsePriceOverrides('{"glm-4.6":{"input":9,"output":9}}'))
-    expect(dollarsOf(pricer.cost({ model: 'glm-4.6', tokens: { input: MILLION }, at: AT }) ?? -1n)).toBe(9)
+    expect(asDollars(pricer.cost({ model: 'glm-4.6', tokens: { input: MILLION }, at: AT }) ?? -1n)).toBe(9)
   })
 })
 

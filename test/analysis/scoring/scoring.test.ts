@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { SessionRecord } from '../../../src/analysis/records/session.ts'
-import { dollarsOf, loadPricer, priceRecord } from '../../../src/analysis/scoring/prices.ts'
+import { asDollars, loadPricer, priceRecord } from '../../../src/analysis/scoring/prices.ts'
 import { reportedQuality, scoreQuality, signalsOfRecord } from '../../../src/analysis/scoring/quality.ts'
 import { parsePriceOverrides } from '../../../src/base/model-prices.ts'
 import { sessionRecord } from '../../support/records.ts'
@@ -146,16 +146,16 @@ describe('prices', () => {
     const pricer = await loadPricer()
     const tokens = { input: 100_000, cache_read: 100_001, output: 1000 }
     const question = { model: 'claude-sonnet-4-5-20250929', tokens, at: '2026-02-01T00:00:00Z' }
-    expect(dollarsOf(pricer.cost(question) ?? -1n)).toBe(0.682501)
-    expect(dollarsOf(pricer.cost({ ...question, aggregated: true }) ?? -1n)).toBe(0.345)
+    expect(asDollars(pricer.cost(question) ?? -1n)).toBe(0.682501)
+    expect(asDollars(pricer.cost({ ...question, aggregated: true }) ?? -1n)).toBe(0.345)
   })
 
   test('sums are exact and rounded half up only at the end', async () => {
     const pricer = await loadPricer()
     const one = pricer.cost({ model: 'gpt-5-mini', tokens: { cache_read: 1 }, at }) ?? -1n
     expect(one).toBe(25_000n)
-    expect(dollarsOf(one * 20n)).toBe(0.000001)
-    expect(dollarsOf(one * 19n)).toBe(0)
+    expect(asDollars(one * 20n)).toBe(0.000001)
+    expect(asDollars(one * 19n)).toBe(0)
   })
 
   test.each([

@@ -6,9 +6,9 @@ import {
   type KeyState,
   keysOf,
   median,
+  ruleState,
   type Series,
   type States,
-  summaryOf,
   windowAt,
 } from '../../../src/features/alerts/evaluate.ts'
 import type { Watched } from '../../../src/features/alerts/model.ts'
@@ -132,9 +132,9 @@ test('the whole has the worst state of its keys, and they are listed by it', () 
     '': state({ state: 'no_data', since: 1, value: null }),
   }
   const time = (ms: number) => new Date(ms).toISOString()
-  expect(summaryOf(watched(), states, NOW)).toEqual({ state: 'firing', since: time(2), last_value: 120 })
-  expect(summaryOf(watched({ below: 8 }), states, NOW).last_value).toBe(7)
-  expect(summaryOf(watched(), {}, NOW)).toEqual({ state: 'ok', since: NOW.toISOString(), last_value: null })
+  expect(ruleState(watched(), states, NOW)).toEqual({ state: 'firing', since: time(2), last_value: 120 })
+  expect(ruleState(watched({ below: 8 }), states, NOW).last_value).toBe(7)
+  expect(ruleState(watched(), {}, NOW)).toEqual({ state: 'ok', since: NOW.toISOString(), last_value: null })
   expect(keysOf(states).map(({ key, state: of }) => [key, of])).toEqual([
     ...[
       ['b', 'firing'],

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { SYSTEM } from '../../../src/accounts/audit-log/append.ts'
 import { createKey, revokeKey } from '../../../src/accounts/keys/queries.ts'
-import { changeOf } from '../../../src/database/org-lock.ts'
+import { changePart } from '../../../src/database/org-lock.ts'
 import { createChangeStreams } from '../../../src/features/changes/streams.ts'
 import { removeWholeMember } from '../../../src/features/members/member-changes.ts'
 import { type HttpServer, listen } from '../../../src/http/listen.ts'
@@ -84,7 +84,7 @@ test('a change is told, with no event at opening, and no ETag', async () => {
   expect(stream.text()).toBe(FIRST)
   await send(own.key, session('sess_1'))
   await stream.until(() => stream.events() > 0)
-  const told = `${EVENT}${changeOf(await versionOf(own.orgId))}"}\n\n`
+  const told = `${EVENT}${changePart(await versionOf(own.orgId))}"}\n\n`
   expect(stream.text()).toBe(FIRST + told)
   // it counted as one request
   expect(limitOf(await client(app, own.key)('/v1/whoami')).remaining).toBe(remaining - 1)
@@ -98,7 +98,7 @@ test('records that change nothing and sign-ins are notes: kept responses are out
   const isSame = async (before: string) => {
     const now = await versionOf(own.orgId)
     expect(now).not.toBe(before)
-    return changeOf(now) === changeOf(before)
+    return changePart(now) === changePart(before)
   }
   await send(own.key, session('sess_1'))
   expect(await isSame(first)).toBe(true)
@@ -242,7 +242,7 @@ describe('by the clock', () => {
     state.version = versionNumber(4)
     state.now = 5_600
     await looked()
-    expect(stream.text()).toEndWith(`${EVENT}${changeOf(versionNumber(4))}"}\n\n`)
+    expect(stream.text()).toEndWith(`${EVENT}${changePart(versionNumber(4))}"}\n\n`)
     state.now = 14_000
     await looked()
     expect(stream.events()).toBe(2)

@@ -35,14 +35,14 @@ export const countsOf = ({
 
 /** The counts as the commit's record has them. */
 export function survivalOf({ survival }: Pick<FollowedCommit, 'survival'>): Pick<Attributed, 'survival'> {
-  const shares = Object.entries(survival).map(
+  const counts = Object.entries(survival).map(
     ([days, lines]) => ({ days: days === '14' ? 14 : 30, lines }) as const,
   )
-  return shares.length === 0 ? {} : { survival: shares }
+  return counts.length === 0 ? {} : { survival: counts }
 }
 
 /** The end of the day (UTC) that is `days` later. */
-const endOf = (at: number, days: number): number => (Math.floor(at / DAY_MS) + days + 1) * DAY_MS
+const endOfDays = (at: number, days: number): number => (Math.floor(at / DAY_MS) + days + 1) * DAY_MS
 
 /** A day whose count is due, and the index and hash of the last commit that the default branch had at its end. */
 interface Day {
@@ -96,14 +96,14 @@ export function createSurvival({ git, blobs, shas, tip, lastTip, now }: Reposito
    * that day, nor before the branch has a later commit: this clone may be stale.
    */
   return async (commit: FollowedCommit): Promise<boolean> => {
-    const passed = SURVIVAL_DAYS.filter((days) => endOf(commit.at, days) <= now)
+    const passed = SURVIVAL_DAYS.filter((days) => endOfDays(commit.at, days) <= now)
     const isCounted = passed.every((days) => commit.counted[days] !== undefined)
     if (tip === null || (isCounted && tip === lastTip)) return false
     read ??= readMainline(git, tip)
     const mainline = await read
     const from = mainline.indexOf(commit.sha)
     const due = passed.flatMap((days): Day[] => {
-      const end = endOf(commit.at, days)
+      const end = endOfDays(commit.at, days)
       const to = mainline.tipMs < end ? undefined : mainline.lastBefore(end)
       if (from === undefined || to === undefined || from > to) return []
       const sha = mainline.shaAt(to)

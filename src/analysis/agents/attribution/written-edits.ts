@@ -47,12 +47,12 @@ export const writtenBy = (
     const session = sessionIdOf(id)
     const head = { session, agent: transcript.agent }
     const commits = [...transcript.madeCommits].map(([sha, at]) => ({
-      ...{ id: idOf(session, sha), ...head, at: timeOf(transcript, at), sha },
+      ...{ id: idOf(session, sha), ...head, at: millisOf(transcript, at), sha },
     }))
     return [...editsOf(transcript, head, find), ...commits]
   })
 
-const timeOf = ({ firstAt, fileFrom }: Transcript, at: Time): number =>
+const millisOf = ({ firstAt, fileFrom }: Transcript, at: Time): number =>
   Date.parse(at ?? firstAt ?? fileFrom ?? '')
 
 function editsOf(
@@ -72,7 +72,7 @@ function editsOf(
       // a file that is written as a whole has also what the session wrote in it before
       const newKeys = isWhole ? without(keys, earlierKeys) : keys
       before.set(path, [...earlierKeys, ...newKeys])
-      const at = timeOf(transcript, turn.at)
+      const at = millisOf(transcript, turn.at)
       if (newKeys.length === 0 || Number.isNaN(at)) return []
       return [{ id: idOf(head.session, callId, path), ...head, at, ...placeOf(path), keys: newKeys.join('') }]
     }),

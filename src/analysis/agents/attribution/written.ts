@@ -80,7 +80,7 @@ export function createWritten(store: Store, now: () => number) {
     /** Counts the files in which sessions wrote a line of this key. */
     filesWith(key: string): number {
       inFiles ??= keysByFile(edits.values())
-      const number = numberOf(key)
+      const number = lineNumber(key)
       return firstAtLeast(inFiles, number + 1) - firstAtLeast(inFiles, number)
     },
     /** The sessions that noted the commit as their own. */
@@ -105,13 +105,13 @@ export function createWritten(store: Store, now: () => number) {
 export type Written = ReturnType<typeof createWritten>
 
 /** A key has at most 46.5 bits. */
-const numberOf = (key: string): number => Number.parseInt(key, 36)
+const lineNumber = (key: string): number => Number.parseInt(key, 36)
 
 /** The keys of all files in order, each once for a file: in 8 bytes, where a Map of keys takes 100. */
 function keysByFile(files: Iterable<readonly WrittenEdit[]>): Float64Array {
   const numbers: number[] = []
   for (const edits of files)
-    for (const key of new Set(edits.flatMap(({ keys }) => splitKeys(keys)))) numbers.push(numberOf(key))
+    for (const key of new Set(edits.flatMap(({ keys }) => splitKeys(keys)))) numbers.push(lineNumber(key))
   return Float64Array.from(numbers).sort()
 }
 

@@ -11,11 +11,11 @@ import { timeOf } from '../transcript/contents.ts'
 import { noteTotal, totalKey } from '../transcript/earlier-totals.ts'
 import { countOf, type Json, objectOf, textOf } from '../transcript/json.ts'
 import { readJsonDocument, readJsonLines } from '../transcript/json-lines.ts'
-import { countsOf, type SourceFile } from '../transcript/source-file.ts'
+import { asCounts, type SourceFile } from '../transcript/source-file.ts'
 import { noteWhole, type Transcript } from '../transcript/transcript.ts'
 import type { MessageTokens, Turn } from '../transcript/transcript-model.ts'
 import { readResponse, readUserContent } from './claude-content.ts'
-import { claudeTokens, claudeTotals, costOf, messageOf, otherCalls, SYNTHETIC } from './claude-usage.ts'
+import { claudeTokens, claudeTotals, messageOf, otherCalls, SYNTHETIC, statedCost } from './claude-usage.ts'
 import { noteEvent } from './limits/claude.ts'
 
 const newRun = (transcript: Transcript) => ({
@@ -43,10 +43,10 @@ export async function readClaudeStream(file: SourceFile, isDocument: boolean): P
       (message, index) => readLine(file, runs, message, index + 1),
     )
   else await readJsonLines(file, (value, lineNumber) => readLine(file, runs, value, lineNumber))
-  for (const run of runs.values()) finishRun(run, endOf(file))
+  for (const run of runs.values()) finishRun(run, modifiedMs(file))
 }
 
-const endOf = ({ path }: SourceFile): number => statSync(path).mtimeMs
+const modifiedMs = ({ path }: SourceFile): number => statSync(path).mtimeMs
 
 function readLine(file: SourceFile, runs: Map<Transcript, Run>, value: Json, number: number) {
   const id = textOf(value.session_id)
@@ -82,7 +82,7 @@ function readLine(file: SourceFile, runs: Map<Transcript, Run>, value: Json, num
     const text = run.turns.size === 0 ? textOf(value.result) : null
     if (text !== null) transcript.scan(text, { where: 'an answer' })
   } else if (value.type === 'rate_limit_event') {
-    noteEvent(file.limits, transcript, objectOf(value.rate_limit_info), at ?? timeOf(endOf(file)) ?? '')
+    noteEvent(file.limits, transcript, objectOf(value.rate_limit_info), at ?? timeOf(modifiedMs(file)) ?? '')
   } else if (value.type === 'system' && value.subtype === 'compact_boundary') {
     transcript.addEvent('compaction', textOf(value.uuid) ?? `${number}`, at)
   } else if (value.type === 'system' && value.subtype === 'init') {
@@ -106,9 +106,9 @@ function readResult(file: SourceFile, run: Run, value: Json): void {
   const totals =
     byModel.length > 0 || usage === null
       ? byModel
-      : [{ model: null, tokens: countsOf(usage), cost: costOf(value.total_cost_usd) }]
+      : [{ model: null, tokens: asCounts(usage), cost: statedCost(value.total_cost_usd) }]
   if (totals.length === 0) return
-  const used = usage === null ? [] : countsOf(usage)
+  const used = usage === null ? [] : asCounts(usage)
   const isRun = usage !== null && KINDS.every((kind) => used[kind] === tokensOfKind(totals, kind))
   const key = textOf(value.uuid) ?? JSON.stringify([totals, value.duration_ms, value.total_cost_usd])
   noteTotal(file.group, transcript, totals)
@@ -135,7 +135,7 @@ function ownTotals(value: Json, usage: MessageTokens | null, totals: readonly Mo
   const since = claudeTotals(value.model_usage_since_last_result)
   if (since.length > 0 || usage === null) return since
   const model = totals.length === 1 ? (totals[0]?.model ?? null) : null
-  return [{ model, tokens: countsOf(usage), cost: null }]
+  return [{ model, tokens: asCounts(usage), cost: null }]
 }
 
 // A process with streaming input prints several results, each with the sums so far; a log may also contain the results of

@@ -81,13 +81,13 @@ export function claudeTotals(modelUsage: unknown, isGuess = false): ModelTotal[]
       countOf(usage.cacheCreationInputTokens),
       countOf(usage.cacheCreationEphemeral1hInputTokens),
     ]
-    const cost = isGuess || usage.costBasis === 'unknown' ? null : costOf(usage.costUSD)
+    const cost = isGuess || usage.costBasis === 'unknown' ? null : statedCost(usage.costUSD)
     return [{ model: modelOf(name), tokens, cost }]
   })
 }
 
 /** A stated cost in picodollars; null for none. */
-export function costOf(dollars: unknown): string | null {
+export function statedCost(dollars: unknown): string | null {
   const cost = dollars === 0 ? 0n : reportedCost(dollars)
   return cost === null ? null : String(cost)
 }

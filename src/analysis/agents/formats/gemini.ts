@@ -126,9 +126,9 @@ function folderOfChat({ path, group: { onSkipped } }: SourceFile): string | null
   if (root) return root
   const name = place.slice(dirname(place).length + 1)
   const list = jsonAt(join(dirname(dirname(place)), 'projects.json'), onSkipped)
-  const hashOf = (folder: string) => new Bun.CryptoHasher('sha256').update(folder).digest('hex')
+  const folderHash = (folder: string) => new Bun.CryptoHasher('sha256').update(folder).digest('hex')
   const folders = Object.entries(objectOf(valueAt(list, 'projects')))
-  return folders.findLast(([folder, hash]) => hash === name || hashOf(folder) === name)?.[0] ?? null
+  return folders.findLast(([folder, hash]) => hash === name || folderHash(folder) === name)?.[0] ?? null
 }
 
 export const GEMINI: Format = {

@@ -31,14 +31,14 @@ export function endsOf(text: string, start = 0, stop = text.length): number {
   let [from, to] = [start, stop - 1]
   while (from < to && isSpace(text.charCodeAt(from))) from += 1
   while (from < to && isSpace(text.charCodeAt(to))) to -= 1
-  const [first, last] = [endOf(text.charCodeAt(from)), endOf(text.charCodeAt(to))]
+  const [first, last] = [endsMask(text.charCodeAt(from)), endsMask(text.charCodeAt(to))]
   return first === UNKNOWN_ENDS || last === UNKNOWN_ENDS ? UNKNOWN_ENDS : first * 128 + last
 }
 
 const [TAB, RETURN, SPACE, LAST_ASCII] = [9, 13, 32, 126]
 const [DOUBLE, SINGLE, BACK] = [34, 39, 96]
 const isSpace = (code: number) => code === SPACE || (code >= TAB && code <= RETURN)
-const endOf = (code: number): number => {
+const endsMask = (code: number): number => {
   if (!(code <= LAST_ASCII)) return UNKNOWN_ENDS
   return code === SINGLE || code === BACK ? DOUBLE : code
 }

@@ -2,7 +2,7 @@ import { cut } from '../../../base/text.ts'
 import { mergeById, mergeCall } from '../../fragments/merge.ts'
 import { type CallFragment, fragmentId, newCall, type SessionFragments } from '../../records/fragments.ts'
 import { notesOf } from '../../records/session.ts'
-import { countsOf } from './source-file.ts'
+import { asCounts } from './source-file.ts'
 import type { Transcript } from './transcript.ts'
 import type { Turn } from './transcript-model.ts'
 import type { Workspace } from './workspace.ts'
@@ -91,7 +91,7 @@ function turnPart({ id, role, at, position, message }: Turn): SessionFragments['
     at,
     position,
     model: message?.model == null ? null : cut(message.model, MAX_NAME),
-    tokens: message?.tokens == null ? null : countsOf(message.tokens),
+    tokens: message?.tokens == null ? null : asCounts(message.tokens),
     cost: message?.cost == null ? null : String(message.cost),
     estimate: null,
     searches: message?.searches ?? 0,

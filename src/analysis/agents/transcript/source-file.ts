@@ -141,7 +141,7 @@ export function addTokens(sum: MessageTokens, tokens: MessageTokens, sign: 1 | -
 
 const KINDS = ['input', 'output', 'cache_read', 'cache_creation', 'cache_creation_1h'] as const
 
-export const countsOf = (tokens: MessageTokens): ModelTotal['tokens'] => [
+export const asCounts = (tokens: MessageTokens): ModelTotal['tokens'] => [
   tokens.input,
   tokens.output,
   tokens.cache_read,
@@ -154,7 +154,7 @@ export const totalOf = (
   model: string | null,
   tokens: MessageTokens,
   cost: bigint | null = null,
-): ModelTotal => ({ model, tokens: countsOf(tokens), cost: cost === null ? null : String(cost) })
+): ModelTotal => ({ model, tokens: asCounts(tokens), cost: cost === null ? null : String(cost) })
 
 /** A cost in US dollars as an agent reports it, in picodollars; null unless above 0 and below a million. */
 export const reportedCost = (dollars: unknown): bigint | null =>

@@ -15,7 +15,7 @@ import type { ISql } from '../../../database/client.ts'
 import { type PreparedSession, prepareSession } from '../prepare.ts'
 import { findNoted, findRecords } from '../store-write.ts'
 import type { StoredSession } from '../stored-queries.ts'
-import { headOf, isOfClient, type MergeOptions } from './telemetry.ts'
+import { isOfClient, type MergeOptions, recordHead } from './telemetry.ts'
 
 /**
  * The sessions of clients that send no parts, with the notes and the kind of cache writes which are known of their turns where the
@@ -40,7 +40,7 @@ export async function withKnownNotes(
     records.set(session.id, record)
     return record === session.record
       ? session
-      : prepareSession({ ...record, ...headOf(session) }, session.field, options)
+      : prepareSession({ ...record, ...recordHead(session) }, session.field, options)
   })
 }
 

@@ -15,9 +15,9 @@ import {
   addedToRecords,
   fragmentsOf,
   hasOnlyTelemetry,
-  headOf,
   isOfClient,
   type MergeOptions,
+  recordHead,
   withKeptTelemetry,
 } from './telemetry.ts'
 
@@ -155,7 +155,7 @@ function composed(
   contents?: ReadonlyMap<string, string>,
 ): PreparedSession | undefined {
   const { id, field } = session
-  const { record } = composeRecord(parts, headOf(session), { pricer: options.pricer, contents }) ?? {}
+  const { record } = composeRecord(parts, recordHead(session), { pricer: options.pricer, contents }) ?? {}
   const packed = packFragments(parts)
   const hasTelemetry = parts.telemetry !== undefined
   try {

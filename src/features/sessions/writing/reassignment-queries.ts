@@ -2,7 +2,7 @@ import type { SessionRecord } from '../../../analysis/records/session.ts'
 import { type FieldProblem, forbidden, MAX_PROBLEMS, validationError } from '../../../base/errors.ts'
 import type { ISql } from '../../../database/client.ts'
 import { findMemberIds } from '../../usage/scope-queries.ts'
-import { hashOf, type PreparedSession } from '../prepare.ts'
+import { type PreparedSession, sessionHash } from '../prepare.ts'
 import type { StoredSession } from '../stored-queries.ts'
 
 /**
@@ -74,7 +74,7 @@ function withUser(
   { user_id, user_email }: Pick<PreparedSession, 'user_id' | 'user_email'>,
 ): PreparedSession {
   const changed = { ...session, user_id, user_email }
-  return { ...changed, ...(telemetry && { telemetry }), field, hash: hashOf(changed) }
+  return { ...changed, ...(telemetry && { telemetry }), field, hash: sessionHash(changed) }
 }
 
 const hasUser = ({ user_id, user_email }: StoredUser | PreparedSession) =>

@@ -7,7 +7,7 @@ import { packFragments, type SessionFragments, unpackFragments } from '../../../
 import type { Pricer } from '../../../analysis/scoring/prices.ts'
 import { idsOf } from '../../../base/ids.ts'
 import type { ISql } from '../../../database/client.ts'
-import { hashOf, NO_PROJECT, type PreparedSession, prepareSession } from '../prepare.ts'
+import { NO_PROJECT, type PreparedSession, prepareSession, sessionHash } from '../prepare.ts'
 import { findIncluding, findRecords, storeIncludes } from '../store-write.ts'
 import { findPeople } from './reassignment-queries.ts'
 
@@ -35,7 +35,7 @@ export function telemetrySession(
 }
 
 /** The fields that a session's record has beside its parts. */
-export const headOf = ({
+export const recordHead = ({
   id,
   project,
   user_id,
@@ -119,7 +119,7 @@ function underId(
 ): PreparedSession {
   if (session.telemetry !== undefined) return { ...session, id, user_id, user_email }
   const parts = fragmentsOf(session)
-  const head = headOf({ id, project: session.project, user_id, user_email })
+  const head = recordHead({ id, project: session.project, user_id, user_email })
   const composed = parts === undefined ? null : composeRecord(parts, head, options)
   return composed === null || session.parts === null
     ? session
@@ -167,7 +167,7 @@ function withTelemetryFragments(
     coverage: { transcript: total, telemetry: coverageOf(before, total, true).telemetry },
     detail: { ...session.detail, origin: 'both' as const },
   }
-  return { ...unhashed, field, hash: hashOf(unhashed) }
+  return { ...unhashed, field, hash: sessionHash(unhashed) }
 }
 
 /**

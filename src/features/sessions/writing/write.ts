@@ -10,7 +10,7 @@ import {
   type UsedSessions,
   updateFindingCounts,
   updateUsage,
-  usedOf,
+  usedSession,
 } from '../../usage/write.ts'
 import {
   deleteRows,
@@ -160,7 +160,7 @@ export async function replaceTexts(
     const row = stored.get(id)
     if (row === undefined) return []
     const changed = JSON.parse(detail) as UsedSession['detail'] & Touching['detail']
-    return [{ ...usedOf({ ...row, detail: changed }), ...texts }]
+    return [{ ...usedSession({ ...row, detail: changed }), ...texts }]
   })
   await counted(tx, orgId, before, { sessions: after, pricer }, () => updateTexts(tx, orgId, sessions))
 }

@@ -18,21 +18,21 @@ const EDITS = new Set([
   'fileDeleted',
 ])
 
-type State = ReturnType<typeof stateOf>
+type State = ReturnType<typeof newTask>
 
 export async function readClineTask(file: SourceFile, sessionId: string): Promise<void> {
   let state: State | undefined
   const messagesOf = (document: unknown) => {
     if (!Array.isArray(document)) return 'not a JSON array'
     const messages = objectsIn(document).filter(({ partial }) => partial !== true)
-    state = stateOf(file, sessionId, messages)
+    state = newTask(file, sessionId, messages)
     return messages
   }
   await readJsonDocument(file, messagesOf, (message) => state && readMessage(state, message))
   if (state !== undefined) endCall(state)
 }
 
-function stateOf(file: SourceFile, sessionId: string, messages: readonly Json[]) {
+function newTask(file: SourceFile, sessionId: string, messages: readonly Json[]) {
   const transcript = file.transcriptOf(sessionId)
   const beside = (name: string) => jsonAt(join(dirname(file.path), name), file.group.onSkipped)
   const conversation = listOf(beside('api_conversation_history.json')).flatMap(textsOf)
