@@ -10,11 +10,10 @@ const database = await testsDatabase()
 const proxy = await silentProxy(database.url)
 atEnd(proxy.close)
 
-const open = () => connect({ url: proxy.url }, { max: 1, applicationName: 'test' })
-
-test('however many calls, one query is in flight over a connection that is half open', async () => {
-  const sql = open()
-  const ping = createPing((statement) => statement(sql), { limitMs: 50, giveUpMs: 60_000 })
+/** A ping over a connection that has just fallen silent, and how many bytes one query is. */
+async function silenced(limits: Parameters<typeof createPing>[1]) {
+  const sql = connect({ url: proxy.url }, { max: 1, applicationName: 'test' })
+  const ping = createPing((statement) => statement(sql), limits)
   // connecting may take longer than the limit
   await eventually(ping, (result) => result === 'ok')
   proxy.fallSilent()
@@ -23,6 +22,11 @@ test('however many calls, one query is in flight over a connection that is half 
     async () => proxy.held(),
     (bytes) => bytes > 0,
   )
+  return { sql, ping, one }
+}
+
+test('however many calls, one query is in flight over a connection that is half open', async () => {
+  const { sql, ping, one } = await silenced({ limitMs: 50, giveUpMs: 60_000 })
   for (let probe = 0; probe < 5; probe += 1) expect(await ping()).toBe('no answer in time')
   expect(proxy.held()).toBe(one)
   proxy.goOn()
@@ -31,16 +35,7 @@ test('however many calls, one query is in flight over a connection that is half 
 })
 
 test('after a lost query another one is sent', async () => {
-  const sql = open()
-  const ping = createPing((statement) => statement(sql), { limitMs: 50, giveUpMs: 100 })
-  // connecting may take longer than the limit
-  await eventually(ping, (result) => result === 'ok')
-  proxy.fallSilent()
-  expect(await ping()).toBe('no answer in time')
-  const one = await eventually(
-    async () => proxy.held(),
-    (bytes) => bytes > 0,
-  )
+  const { sql, ping, one } = await silenced({ limitMs: 50, giveUpMs: 100 })
   await eventually(
     () => ping().then(proxy.held),
     (bytes) => bytes >= 2 * one,

@@ -9,6 +9,7 @@ import { SESSION_ROLLUPS } from '../../src/features/sessions/rollup.ts'
 // the sources.
 
 const SRC = join(import.meta.dir, '../../src')
+const SERVER = '{accounts,database,features,http,server,webhooks}/**/*.ts'
 const schema = await Bun.file(join(SRC, 'database/schema.sql')).text()
 
 const distributed = Object.entries(PLACEMENTS).flatMap(([name, placement]) =>
@@ -124,9 +125,7 @@ test('every statement that writes or locks rows of a distributed table names one
     if ((needsOne && !NAMES_ONE.test(text)) || isRefused)
       wrong.push(`${place}: ${text.trim().replace(/\s+/g, ' ')}`)
   }
-  for (const path of [
-    ...new Bun.Glob('{accounts,database,features,http,server,webhooks}/**/*.ts').scanSync(SRC),
-  ].sort()) {
+  for (const path of [...new Bun.Glob(SERVER).scanSync(SRC)].sort()) {
     for (const text of templatesOf(await Bun.file(join(SRC, path)).text())) check(path, text)
   }
   // the functions: statements end with semicolons
@@ -152,9 +151,7 @@ test('a subquery of a statement that locks names the organization itself', () =>
   // within `or` Citus does not conclude it from the outer row: "could not run distributed query with FOR UPDATE/SHARE"
   const wrong: string[] = []
   let locking = 0
-  for (const path of new Bun.Glob('{accounts,database,features,http,server,webhooks}/**/*.ts').scanSync(
-    SRC,
-  )) {
+  for (const path of new Bun.Glob(SERVER).scanSync(SRC)) {
     const source = readFileSync(join(SRC, path), 'utf8')
     for (const text of templatesOf(source).filter((each) => LOCKS.test(each))) {
       locking += 1
@@ -165,24 +162,19 @@ test('a subquery of a statement that locks names the organization itself', () =>
   expect(locking).toBeGreaterThan(3)
 })
 
+const templates = (glob: string) =>
+  [...new Bun.Glob(glob).scanSync(SRC)].flatMap((path) => templatesOf(readFileSync(join(SRC, path), 'utf8')))
+
 test('no statement has a number that PostgreSQL 15 does not read', () => {
   // 16 is the first with 60_000
-  const found = [...new Bun.Glob('**/*.ts').scanSync(SRC)].flatMap((path) =>
-    templatesOf(readFileSync(join(SRC, path), 'utf8')).flatMap(
-      (text) => text.replace(/\$\{[^}]*\}/g, '').match(/\b\d+_\d+\b/g) ?? [],
-    ),
+  const found = templates('**/*.ts').map(
+    (text) => text.replace(/\$\{[^}]*\}/g, '').match(/\b\d+_\d+\b/g) ?? [],
   )
-  expect(found).toEqual([])
+  expect(found.flat()).toEqual([])
 })
 
 test('no statement compares in the short form of case', () => {
   // Citus evaluates `case r.project when 'a'` of an update before it has a row: "operator does not exist: text = boolean"
-  const found = [
-    ...new Bun.Glob('{accounts,database,features,http,server,webhooks}/**/*.ts').scanSync(SRC),
-  ].flatMap((path) =>
-    templatesOf(readFileSync(join(SRC, path), 'utf8')).flatMap(
-      (text) => text.match(/\bcase [\w.]+ when\b/g) ?? [],
-    ),
-  )
-  expect(found).toEqual([])
+  const found = templates(SERVER).map((text) => text.match(/\bcase [\w.]+ when\b/g) ?? [])
+  expect(found.flat()).toEqual([])
 })
