@@ -152,7 +152,9 @@ export function asker(app: App, key: string) {
   ): Promise<Answer> => {
     const sent = typeof body === 'string' ? body : JSON.stringify(body)
     const init =
-      body === undefined ? {} : { body: sent, headers: { 'content-type': 'application/json', ...headers } }
+      body === undefined
+        ? { headers }
+        : { body: sent, headers: { 'content-type': 'application/json', ...headers } }
     const response = await ask(path, { method, ...init })
     const text = await response.text()
     const { status, headers: answered } = response
