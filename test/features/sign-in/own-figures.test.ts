@@ -59,6 +59,8 @@ for (const [index, word] of WORDS.entries()) {
               branch: `${word}/${TICKETS[word]}`,
               model: `model of ${word}`,
               source: `agent of ${word}`,
+              effort: `effort of ${word}`,
+              version: `version of ${word}`,
             },
             // priced: its parts are summed by model
             tokens: { input: 10 + index, output: 1, cache_read: 0, cache_creation: 0 },
