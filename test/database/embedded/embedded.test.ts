@@ -128,7 +128,7 @@ describe('embedded PostgreSQL', () => {
     expect(isListedByPs(embedded.pid, cluster)).toBe(false)
   })
 
-  // as root, the folder of the second is closed to the user that the database runs as
+  // the folder of the second is closed, as root, to the user that the database runs as
   test.each(['.', 'data'])(
     'recovers when the postmaster was killed, in %s of a closed folder',
     async (inside) => {
