@@ -1,7 +1,7 @@
 import { FACETS, type Facet, STANDARD, UNKNOWN_PAYER, VENDORS } from '../../analysis/usage/model.ts'
 import { daysOf, type Span, spansOf } from '../../base/dates.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
-import type { UsageFilters } from './filters.ts'
+import { matching, type UsageFilters } from './filters.ts'
 import { COSTS, type Dimension, USED } from './model.ts'
 import { inSpans, selected } from './sums.ts'
 
@@ -70,13 +70,16 @@ export function ofFacet(sql: ISql, filters: UsageFilters, facet: Facet | undefin
   return sql`and ${sql.unsafe(isInRows(filters, facet) ? `f.${facet}` : shareValue(facet))} = ${value}`
 }
 
+/** Conditions on the days of rows that are no sums. */
+export const sharesIn = (sql: ISql, { from, before }: Pick<Span, 'from' | 'before'>, day = sql`u.day`) => sql`
+  ${from === undefined ? sql`` : sql`and ${day} >= ${from}::date`}
+  ${before === undefined ? sql`` : sql`and ${day} < ${before}::date`}`
+
 interface FacetHow {
   columns: readonly Dimension[]
   buckets: Span['grain'] | undefined
   /** That which has all columns, and those of filters. */
   table: 'facet_rollups' | 'session_facets'
-  /** Conditions on session_facets `f`. */
-  matching: Fragment
   /** Rows of usage without the facet. */
   whole: (how: { columns: readonly Dimension[]; sums: readonly string[] }) => Fragment
 }
@@ -90,7 +93,7 @@ export function facetRows(
   orgId: string,
   filters: UsageFilters,
   facet: Facet,
-  { columns: given, buckets, table, matching, whole }: FacetHow,
+  { columns: given, buckets, table, whole }: FacetHow,
 ): Fragment {
   const columns = [...new Set([...given, ...(facet === 'vendor' ? (['agent'] as const) : [])])]
   const value = filters[facet]
@@ -111,7 +114,7 @@ export function facetRows(
   const parts =
     table === 'facet_rollups'
       ? facetSums(sql, orgId, filters, facet, buckets)
-      : facetParts(sql, orgId, filters, facet, { columns, isByDay: buckets !== undefined, matching })
+      : facetParts(sql, orgId, filters, facet, columns, buckets !== undefined)
   const rest = sql`
     union all
     ${rows(others, usual, sql`(${whole({ columns, sums: ['bucket', ...COUNTS, ...USED] })})`)}
@@ -132,7 +135,8 @@ function facetParts(
   orgId: string,
   filters: UsageFilters,
   facet: Facet,
-  { columns, isByDay, matching }: Pick<FacetHow, 'columns' | 'matching'> & { isByDay: boolean },
+  columns: readonly Dimension[],
+  isByDay: boolean,
 ): Fragment {
   const [every, index] = [FACETS.length, FACETS.indexOf(facet)]
   const ofModel = filters.model !== undefined
@@ -150,7 +154,8 @@ function facetParts(
       ${selected(sql, USED, (column) => `sum_bigint(f.${column})`)}
     from session_facets f
     where f.org_id = ${orgId}
-      ${matching}
+      ${matching(sql, orgId, filters, 'f')}
+      ${sharesIn(sql, daysOf(filters.date_from, filters.date_to), sql`f.day`)}
       ${isInRows(filters, facet) ? sql`and f.${sql.unsafe(facet)} = ${filters[facet] ?? ''}` : sql``}
     group by ${sql.unsafe(keys)}`
 }

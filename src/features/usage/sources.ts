@@ -4,7 +4,7 @@
 import type { Facet } from '../../analysis/usage/model.ts'
 import { daysOf, type Span, shortSpansOf, spansOf } from '../../base/dates.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
-import { facetOf, facetRows, joinedFacets, ofFacet, shareTexts } from './facet-sources.ts'
+import { facetOf, facetRows, joinedFacets, ofFacet, sharesIn, shareTexts } from './facet-sources.ts'
 import { givenFilters, matching, type UsageFilters } from './filters.ts'
 import { COSTS, type Dimension, MEASURES, type RangeFilters, USED } from './model.ts'
 import { dividedSums, inSpans, type SpanOrAll, selected, signedRows, sumsWith } from './sums.ts'
@@ -27,10 +27,6 @@ export const matchingShares = (sql: ISql, orgId: string, filters: UsageFilters, 
   where u.org_id = ${orgId}
     ${matching(sql, orgId, filters, 'u')}
     ${ofFacet(sql, filters, facet)}`
-
-export const sharesIn = (sql: ISql, { from, before }: Pick<Span, 'from' | 'before'>, day = sql`u.day`) => sql`
-  ${from === undefined ? sql`` : sql`and ${day} >= ${from}::date`}
-  ${before === undefined ? sql`` : sql`and ${day} < ${before}::date`}`
 
 /** `from session_usage u where …`: one share of each session that matches and began on these days, on its first day. */
 export const sessionsWithShares = (sql: ISql, orgId: string, filters: UsageFilters) => sql`
@@ -71,9 +67,6 @@ export function usageRows(
     const { [facet]: _value, ...others } = filters
     return facetRows(sql, orgId, filters, facet, {
       ...{ columns, buckets, table: ofFacets.table },
-      matching: sql`
-        ${matching(sql, orgId, filters, 'f')}
-        ${sharesIn(sql, daysOf(date_from, date_to), sql`f.day`)}`,
       whole: (how) => usageRows(sql, orgId, others, { ...how, buckets, isSigned }),
     })
   }
