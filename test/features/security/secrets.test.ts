@@ -180,7 +180,9 @@ describe('secrets in what is sent through the API', () => {
   test('every text that is stored is masked, wherever it stands', async () => {
     const records = Object.values(SECRETS).map((secret, index) =>
       sessionRecord(`sess_api${index}`, {
-        project_name: 'api',
+        project_name: SECRETS.github,
+        model: SECRETS.github,
+        tools_used: [{ name: SECRETS.github }],
         created_at: '2026-11-10T10:00:00Z',
         branch: `try/${secret.replaceAll('\n', ' ')}`.slice(0, 400),
         summary: `deployed with ${secret}`,
