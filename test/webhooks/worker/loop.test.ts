@@ -89,11 +89,12 @@ const statuses = async (orgId: string): Promise<Record<string, number>> => {
   return Object.fromEntries(rows.map(({ status, count }) => [status, count]))
 }
 
-test('delivers what waits, signed, each once, and wakes at a notification', async () => {
+test('two that share a database deliver what waits, signed, each once, and wake at a notification', async () => {
   const { url, received } = await receiver()
   const orgId = await organization()
   const endpoint = await endpointTo(orgId, url)
   const ids = await addDeliveries(database.sql, orgId, endpoint, 200, '{"n":"é"}')
+  deliver()
   deliver()
   await eventually(
     () => statuses(orgId),

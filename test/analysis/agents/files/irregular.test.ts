@@ -1,7 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { afterAll, describe, expect, test } from 'bun:test'
 import { mkdirSync, writeFileSync } from 'node:fs'
-import type { Server } from 'node:net'
 import { dirname, join } from 'node:path'
 import { readCommits } from '../../../../src/analysis/agents/git/git.ts'
 import { scratchFolder } from '../../../support/at-end.ts'
@@ -12,11 +11,7 @@ import { agentFiles, lines } from '../reading.ts'
 // memory at most in its heap. What is passed over is named, once.
 
 const folder = scratchFolder()
-const servers: Server[] = []
-afterAll(() => {
-  for (const server of servers) server.close()
-  folder.remove()
-})
+afterAll(folder.remove)
 let made = 0
 
 const at = '2026-09-01T10:00:00.000Z'
