@@ -134,5 +134,5 @@ export function createApi({ routes, answer, checkResponses, ...deps }: ApiDeps) 
 
   return { publicApi, api }
 }
-export type PublicApi = ReturnType<typeof createApi>['publicApi']
+type PublicApi = ReturnType<typeof createApi>['publicApi']
 export type Api = ReturnType<typeof createApi>['api']

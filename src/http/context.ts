@@ -2,7 +2,7 @@ import { Elysia } from 'elysia'
 import type { Admitted } from './admission.ts'
 
 /** The state of a request from its arrival to its response, in Elysia's context. */
-export type Arrived = {
+type Arrived = {
   startedAt: number
   requestId: string
   /** Undefined outside /v1. */

@@ -52,7 +52,7 @@ export async function countEndpoints(tx: ISql, orgId: string): Promise<number> {
   return row?.endpoints ?? 0
 }
 
-export interface StoredSecret {
+interface StoredSecret {
   sealed: Uint8Array
   /** Its last characters. */
   hint: string

@@ -61,7 +61,7 @@ const WAYS = { filtered, first, later, byValue }
  * | `later` | the same | by time | from 2 on |
  * | `byValue` | the same | by a value | from 2 on; 1 of some days |
  */
-export function wayOf(query: SessionListQuery): keyof typeof WAYS {
+function wayOf(query: SessionListQuery): keyof typeof WAYS {
   if (givenFilters(query).some(({ ofSession }) => ofSession === undefined)) return 'filtered'
   if (hasValues(query)) return 'byValue'
   const isByTime = query.sort === 'created_at'

@@ -52,7 +52,7 @@ export const readTexts = (sql: ISql, orgId: string, only: Fragment) => sql<Texts
 const BATCH = 5_000
 
 /** Reads all sessions whose tickets do not wait, some at a time. */
-export const readAllTexts = (sql: ISql, orgId: string): AsyncGenerator<Texts[]> =>
+const readAllTexts = (sql: ISql, orgId: string): AsyncGenerator<Texts[]> =>
   pagesOf(BATCH, { session_id: '' }, async (after): Promise<Texts[]> => {
     const page = sql`
       and u.session_id > ${after.session_id}

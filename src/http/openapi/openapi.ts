@@ -251,7 +251,7 @@ function successes(operation: Operation, components: Components): Record<string,
 }
 
 /** Adds what a key needs to the description of a route. */
-export function describeNeed(need: Need, { detail = {}, list, ignores }: Declared): string {
+function describeNeed(need: Need, { detail = {}, list, ignores }: Declared): string {
   const meaning = detail.description ?? `${detail.summary}.`
   if (need === 'any key') return `${meaning}\n\nNeeds an API key, with any scopes.`
   const asCsv =

@@ -11,7 +11,7 @@ export interface KeyRights extends Rights {
   memberEmail: string | null
 }
 
-export interface SendingMember {
+interface SendingMember {
   email: string
   aliases: readonly string[]
   id: string | undefined
