@@ -2,7 +2,7 @@
 // that a 404 carries the limit's headers too. A route that needs a key calls `accessOf`, which throws 401,
 // 429 or 503.
 
-import { KEY_LENGTH, type ParsedKey, parseKey } from '../accounts/keys/form.ts'
+import { KEY_LENGTH, type ParsedKey, parseKey } from '../accounts/keys/format.ts'
 import { grants, type Need, scopesFor } from '../accounts/keys/rights.ts'
 import { type Access, createCallers, type LookUp } from '../accounts/people/callers.ts'
 import { cookieReader } from '../accounts/people/cookies.ts'

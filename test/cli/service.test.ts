@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { makeKey } from '../../src/accounts/keys/form.ts'
+import { makeKey } from '../../src/accounts/keys/format.ts'
 import { launchAgent } from '../../src/cli/service/launchd.ts'
 import { serverUnit } from '../../src/cli/service/server-service.ts'
 import { commandLine, environmentLines, userUnit } from '../../src/cli/service/systemd.ts'

@@ -10,7 +10,7 @@ import {
   inRange,
   periodNames,
 } from '../../src/dashboard/client/format.ts'
-import { lookAtRules } from '../../src/features/alerts/look.ts'
+import { lookAtRules } from '../../src/features/alerts/look-at-rules.ts'
 import { asker, newKey } from '../support/api.ts'
 import { silent } from '../support/postgres.ts'
 import { findBrowser, type Page } from './browser.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { makeKey, parseKey } from '../../src/accounts/keys/form.ts'
+import { makeKey, parseKey } from '../../src/accounts/keys/format.ts'
 import { createKey, findKeys, listKeys, revokeKey } from '../../src/accounts/keys/queries.ts'
 import type { ApiKey } from '../../src/accounts/keys/rights.ts'
 import { SCOPES } from '../../src/accounts/keys/scopes.ts'

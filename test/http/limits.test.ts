@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { makeKey } from '../../src/accounts/keys/form.ts'
+import { makeKey } from '../../src/accounts/keys/format.ts'
 import { updateOrganization } from '../../src/features/organization/queries.ts'
 import { clientOf, createAddressLimiter } from '../../src/http/address-limit.ts'
 import { createLimiter, type Decision } from '../../src/http/rate-limit.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import net from 'node:net'
 import { Elysia } from 'elysia'
-import { makeKey } from '../../src/accounts/keys/form.ts'
+import { makeKey } from '../../src/accounts/keys/format.ts'
 import { OperatorError } from '../../src/base/errors.ts'
 import { listen } from '../../src/http/listen.ts'
 import { newOrg, testApp } from '../support/api.ts'

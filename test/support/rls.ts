@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { parseKey } from '../../src/accounts/keys/form.ts'
+import { parseKey } from '../../src/accounts/keys/format.ts'
 import { connect, type Sql } from '../../src/database/client.ts'
 import { citusUrls } from './scaling/citus.ts'
 

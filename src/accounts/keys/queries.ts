@@ -5,7 +5,7 @@ import { findOwnAddress } from '../../database/member-addresses.ts'
 import { inOrganization, lockOrganization } from '../../database/org-lock.ts'
 import { type Actor, recordEntry, SYSTEM } from '../audit-log/append.ts'
 import { checkName, type FoundOrganization, foundColumns } from '../organizations/queries.ts'
-import { makeKey } from './form.ts'
+import { makeKey } from './format.ts'
 import type { ApiKey } from './rights.ts'
 import { SCOPES, type Scope } from './scopes.ts'
 

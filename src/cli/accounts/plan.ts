@@ -72,7 +72,7 @@ export function addPlans(program: CliCommand): void {
 }
 
 const readPlans = async (sql: Sql, orgId: string) =>
-  (await import('../../features/seats/export.ts'))
+  (await import('../../features/seats/record-queries.ts'))
     .listPlanRecords(sql, orgId)
     .then((plans) => plans.map(({ type: _type, ...plan }) => plan))
 

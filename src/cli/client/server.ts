@@ -1,4 +1,4 @@
-import { parseKey } from '../../accounts/keys/form.ts'
+import { parseKey } from '../../accounts/keys/format.ts'
 import { OperatorError } from '../../base/errors.ts'
 import { shellWord } from '../../base/text.ts'
 import { printMessage } from '../command/output.ts'

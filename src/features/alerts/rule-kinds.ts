@@ -2,7 +2,7 @@
 
 import { validationError } from '../../base/errors.ts'
 import type { ISql } from '../../database/client.ts'
-import { getMemberId } from '../usage/scope-queries.ts'
+import { getMemberId } from '../usage/member-queries.ts'
 import type { RuleFields } from './changes.ts'
 import { shownDestination } from './destinations.ts'
 import { Digest, DigestChangeBody, isSameHour, NewDigestBody, nextHour } from './digest-model.ts'

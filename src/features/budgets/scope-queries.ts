@@ -3,7 +3,7 @@ import { unitsOf } from '../../base/decimals.ts'
 import { derivedId } from '../../base/ids.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
 import { unnest } from '../../database/rows.ts'
-import { getMemberId, idsOf } from '../usage/scope-queries.ts'
+import { getMemberId, idsOf } from '../usage/member-queries.ts'
 
 // The budgets of an organization and of its projects, members and teams, and what these cost.
 

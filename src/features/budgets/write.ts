@@ -7,7 +7,7 @@ import { fieldError } from '../../base/errors.ts'
 import type { ISql } from '../../database/client.ts'
 import type { Renaming } from '../../database/rollups.ts'
 import { deleteFrom, unnest, upsert } from '../../database/rows.ts'
-import { findMemberIds, NO_MEMBER } from '../usage/scope-queries.ts'
+import { findMemberIds, NO_MEMBER } from '../usage/member-queries.ts'
 import { type BudgetScope, budgetIdOf, isOfScope, scopeOf } from './scope-queries.ts'
 
 interface BudgetRow extends BudgetScope {

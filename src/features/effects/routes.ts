@@ -13,8 +13,7 @@ import { listOf } from '../../http/list-queries.ts'
 import { fields } from '../../http/responses/csv.ts'
 import { answerOnce, IdempotencyHeader, idempotencyOf } from '../../webhooks/idempotency-queries.ts'
 import type { SecretBox } from '../../webhooks/signing/secret-box.ts'
-import { findMemberIds } from '../usage/scope-queries.ts'
-import { addEffect, changeEffect, deleteEffect } from './changes.ts'
+import { findMemberIds } from '../usage/member-queries.ts'
 import { listStoredEffects, noEffect, partsOf } from './effect-queries.ts'
 import { rememberChanges } from './find-changes.ts'
 import {
@@ -28,6 +27,7 @@ import {
   FIRST_LOOK,
   NewEffect,
 } from './model.ts'
+import { addEffect, changeEffect, deleteEffect } from './recorded-changes.ts'
 import { findEffect, listEffects } from './reports.ts'
 import { readMembers } from './work-queries.ts'
 

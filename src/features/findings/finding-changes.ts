@@ -14,7 +14,7 @@ import { readTexts } from '../sessions/deleted-queries.ts'
 import type { SessionDetailBody, StoredFinding } from '../sessions/model.ts'
 import { withDecision } from '../sessions/writing/merge-fragments.ts'
 import { replaceFindings } from '../sessions/writing/write.ts'
-import { findMemberIds, getMemberId } from '../usage/scope-queries.ts'
+import { findMemberIds, getMemberId } from '../usage/member-queries.ts'
 
 const ACTIONS = {
   open: 'finding.reopened',

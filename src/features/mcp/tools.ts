@@ -11,8 +11,8 @@ import { choiceOf } from '../../http/query.ts'
 import { BREAKDOWN_KEYS } from '../cost/breakdown-model.ts'
 import { apiPage, fitted, MAX_PAGE, partOfPage } from './answer.ts'
 import { type Call, get } from './call.ts'
-import { riskyFiles, whoKnowsFiles } from './files.ts'
-import { findRiskId } from './queries.ts'
+import { riskyFiles, whoKnowsFiles } from './file-tools.ts'
+import { findRiskId } from './pull-request-queries.ts'
 
 interface Tool {
   name: string

@@ -1,6 +1,6 @@
 import type { SessionRecord } from '../../analysis/records/session.ts'
 import type { ISql } from '../../database/client.ts'
-import { findMemberIds } from '../usage/scope-queries.ts'
+import { findMemberIds } from '../usage/member-queries.ts'
 
 // Notes the machine that a sync came from.
 

@@ -6,7 +6,7 @@ import { dayOf } from '../../base/dates.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
 import { unnest } from '../../database/rows.ts'
 import { findFirstKeptDay } from '../sessions/deleted-queries.ts'
-import { findMemberIds } from '../usage/scope-queries.ts'
+import { findMemberIds } from '../usage/member-queries.ts'
 import { type MemberDay, refreshResumed, sumWindows } from '../usage/windows-write.ts'
 import { folded, reachOf, type Window, windowKey, windowsOf } from './windows.ts'
 

@@ -5,7 +5,7 @@ import { fieldError } from '../../base/errors.ts'
 import { newId } from '../../base/ids.ts'
 import type { ISql } from '../../database/client.ts'
 import { deleteFrom, unnest, upsert } from '../../database/rows.ts'
-import { findMemberIds, NO_MEMBER } from '../usage/scope-queries.ts'
+import { findMemberIds, NO_MEMBER } from '../usage/member-queries.ts'
 
 /** A plan as it is stored; amounts are texts of 12 decimals. */
 export interface PlanRow {

@@ -3,7 +3,7 @@ import type { Fragment, ISql, Sql } from '../../database/client.ts'
 import { personGiven } from '../../database/member-addresses.ts'
 import { listOf } from '../../http/list-queries.ts'
 import { csvColumns } from '../../http/responses/csv.ts'
-import { isOfTeam } from '../usage/scope-queries.ts'
+import { isOfTeam } from '../usage/member-queries.ts'
 import { Seat, SeatPage, SeatQuery } from './model.ts'
 import { type Clock, type Filters, PARTS, seatTables } from './seat-tables-queries.ts'
 

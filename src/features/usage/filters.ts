@@ -8,8 +8,8 @@ import { type FieldProblem, problemIf } from '../../base/errors.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
 import { personGiven } from '../../database/member-addresses.ts'
 import { choiceOf, filterOrNone, numberFilter, textFilter } from '../../http/query.ts'
+import { isOfTeam } from './member-queries.ts'
 import { type Dimension, isFacet, PRIVATE, Project, RangeFilters, Team } from './model.ts'
-import { isOfTeam } from './scope-queries.ts'
 
 /** The condition on a column, of rows of an organization. */
 type Condition = (sql: ISql, orgId: string, column: Fragment, value: never) => Fragment

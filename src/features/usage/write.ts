@@ -11,9 +11,9 @@ import type { ISql } from '../../database/client.ts'
 import { canCopyInto, copyRows } from '../../database/copy.ts'
 import { counting } from '../../database/rollups.ts'
 import { type Columns, deleteOfSessions, insert, unnest } from '../../database/rows.ts'
+import { findMemberIds } from './member-queries.ts'
 import { attachSessions, detachSessions } from './pull-request-write.ts'
 import { USAGE_ROLLUPS } from './rollup.ts'
-import { findMemberIds } from './scope-queries.ts'
 import { touchWeeks } from './work-rollup.ts'
 
 /** The columns of a `SessionRow`. */

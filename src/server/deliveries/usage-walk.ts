@@ -3,7 +3,7 @@ import { messageOf } from '../../base/errors.ts'
 import type { Log } from '../../base/log.ts'
 import type { ISql, Sql } from '../../database/client.ts'
 import { inOrganization } from '../../database/org-lock.ts'
-import { storeStates } from '../../features/alerts/evaluate-due.ts'
+import { storeStates } from '../../features/alerts/look-at-organization.ts'
 import { noteExceededBudgets } from '../../features/budgets/alert-write.ts'
 import { divideNext, endWalk, listWaiting } from '../../features/usage/walk.ts'
 

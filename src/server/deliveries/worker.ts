@@ -13,7 +13,7 @@ import {
   createReconnectingPool,
   type ReconnectingPool,
 } from '../../database/pools/reconnecting-pool.ts'
-import { LANES, lookAtRules } from '../../features/alerts/look.ts'
+import { LANES, lookAtRules } from '../../features/alerts/look-at-rules.ts'
 import { findWaitingTickets } from '../../features/usage/ticket-steps.ts'
 import { WORKER_APPLICATION } from '../../webhooks/outbox/state.ts'
 import { startDeliveries } from '../../webhooks/worker/deliveries.ts'

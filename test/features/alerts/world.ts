@@ -1,4 +1,4 @@
-import { lookAtRules } from '../../../src/features/alerts/look.ts'
+import { lookAtRules } from '../../../src/features/alerts/look-at-rules.ts'
 import { asker, newOrg } from '../../support/api.ts'
 import { silent, type TestDatabase } from '../../support/postgres.ts'
 import { addHook, webhookApp } from '../../support/webhook-api.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { SYSTEM } from '../../../src/accounts/audit-log/append.ts'
 import { createKey } from '../../../src/accounts/keys/queries.ts'
-import { lookAtRules } from '../../../src/features/alerts/look.ts'
+import { lookAtRules } from '../../../src/features/alerts/look-at-rules.ts'
 import type { App } from '../../../src/server/app.ts'
 import { client, jsonPost, newOrg, PLENTY, repeatingClient, testApp } from '../../support/api.ts'
 import { namesOf, recordsOf } from '../../support/isolation/records.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { addDays, monthOf } from '../../../src/base/dates.ts'
 import { readDigest } from '../../../src/features/alerts/digest-queries.ts'
-import { lookAtRules } from '../../../src/features/alerts/look.ts'
+import { lookAtRules } from '../../../src/features/alerts/look-at-rules.ts'
 import { silent, testsDatabase } from '../../support/postgres.ts'
 import { sessionRecord } from '../../support/records.ts'
 import { asOrganization } from '../../support/rls.ts'

@@ -1,7 +1,7 @@
 import type { SessionRecord } from '../../../analysis/records/session.ts'
 import { type FieldProblem, forbidden, MAX_PROBLEMS, validationError } from '../../../base/errors.ts'
 import type { ISql } from '../../../database/client.ts'
-import { findMemberIds } from '../../usage/scope-queries.ts'
+import { findMemberIds } from '../../usage/member-queries.ts'
 import { type PreparedSession, sessionHash } from '../prepare.ts'
 import type { StoredSession } from '../stored-queries.ts'
 

@@ -3,7 +3,7 @@ import { fieldError } from '../../base/errors.ts'
 import { newId } from '../../base/ids.ts'
 import type { ISql } from '../../database/client.ts'
 import { deleteById } from '../../database/rows.ts'
-import { findMemberIds, NO_MEMBER } from '../usage/scope-queries.ts'
+import { findMemberIds, NO_MEMBER } from '../usage/member-queries.ts'
 import { listStoredEffects, noEffect, putEffects, type StoredEffect } from './effect-queries.ts'
 import type { Effect, EffectChangeBody, NewEffect } from './model.ts'
 

@@ -9,7 +9,7 @@ import { authorsOf, whoKnows } from '../members/who-knows.ts'
 import { filesInHeatmap } from '../security/heatmap-queries.ts'
 import { pageOfAll } from './answer.ts'
 import { type Call, get } from './call.ts'
-import { findPullRequests } from './queries.ts'
+import { findPullRequests } from './pull-request-queries.ts'
 
 const MAX_OWNERS = 5
 const MAX_DOMAINS = 50

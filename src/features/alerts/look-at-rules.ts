@@ -31,7 +31,7 @@ export async function lookAtRules({ sql, publicUrl, modelPrices, log }: LookDeps
   })
   if (due.length === 0) return
   // loaded with the first rule: many servers have none
-  const { lookAtOrganization } = await import('./evaluate-due.ts')
+  const { lookAtOrganization } = await import('./look-at-organization.ts')
   const lookAtNext = async () => {
     for (let orgId = due.pop(); orgId !== undefined; orgId = due.pop()) {
       const id = orgId
