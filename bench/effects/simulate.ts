@@ -1,4 +1,4 @@
-import { measureChange } from '../../src/analysis/effects/report.ts'
+import { measureChange } from '../../src/analysis/effects/measure-change.ts'
 import { ALL_SUMS, type Cell, type Unit } from '../../src/analysis/effects/sums.ts'
 
 // Fleets of 30 members of whom 15 change in one week: how often the range of an effect holds the true one, and how often a

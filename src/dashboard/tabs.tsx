@@ -55,9 +55,9 @@ interface Tab {
 
 const later = async () => (await import('./rare-pages.ts')).RARE_PAGES
 const more = async () => (await import('./further-pages.ts')).FURTHER_PAGES
-const why = () => import('./why/why.tsx')
-const paid = () => import('./paid/paid.tsx')
-const change = () => import('./paid/change.tsx')
+const why = () => import('./why-it-changed/why-it-changed.tsx')
+const paid = () => import('./did-it-pay/did-it-pay.tsx')
+const change = () => import('./did-it-pay/change.tsx')
 
 /**
  * The tabs of the header with their pages: a new page is one line here. One that few look at is loaded on demand, by

@@ -1,5 +1,5 @@
 import type { TSchema, TUnsafe } from '@sinclair/typebox'
-import { parseJson } from '../analysis/records/json.ts'
+import { parseJson } from '../analysis/records/sent-json.ts'
 import { type ApiError, busy, fieldError, type Reason } from '../base/errors.ts'
 import { HttpError } from './failure.ts'
 import { FREE_BODY_BYTES, type Pass, SMALL_BODY_BYTES } from './queues/gate.ts'

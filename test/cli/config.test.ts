@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { OperatorError } from '../../src/base/errors.ts'
-import { settingOptions } from '../../src/cli/command/settings.ts'
+import { settingOptions } from '../../src/cli/command/setting-options.ts'
 import { loadConfig, SETTINGS } from '../../src/config.ts'
 import { scratchFolder } from '../support/at-end.ts'
 

@@ -1,7 +1,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { findMisspelt } from '../../src/cli/command/misspelt.ts'
+import { findMisspelt } from '../../src/cli/command/misspelt-settings.ts'
 import { connect } from '../../src/database/client.ts'
 import { MIGRATIONS } from '../../src/database/migrate.ts'
 import { scratchFolder, testsFolder } from '../support/at-end.ts'

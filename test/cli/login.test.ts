@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, 
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { configFolder } from '../../src/cli/client/folders.ts'
-import { machineName } from '../../src/cli/client/machine.ts'
+import { machineName } from '../../src/cli/client/machine-name.ts'
 import { takeLock } from '../../src/cli/client/watch-lock.ts'
 import { testsFolder } from '../support/at-end.ts'
 import { eventually, run, runJson, testsServer } from '../support/cli.ts'

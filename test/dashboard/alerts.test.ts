@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type DaySum, firingsOf } from '../../src/dashboard/alerts/firings.ts'
+import { type DaySum, firingsOf } from '../../src/dashboard/alerts/past-firings.ts'
 import { lookAtRules } from '../../src/features/alerts/look-at-rules.ts'
 import type { Watched } from '../../src/features/alerts/model.ts'
 import { type Ask, asker } from '../support/api.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { VERSION } from '../../src/base/version.ts'
-import { ticksTo } from '../../src/dashboard/charts/scale.ts'
+import { ticksTo } from '../../src/dashboard/charts/ticks.ts'
 import {
   daysOfPeriod,
   finestGranularity,
@@ -24,7 +24,7 @@ import {
   signed,
 } from '../../src/dashboard/client/format.ts'
 import { linkTo, routeOf } from '../../src/dashboard/client/links.ts'
-import { keepWho, keptWho, noteSign, signedBy } from '../../src/dashboard/client/who.ts'
+import { keepWho, keptWho, noteSign, signedBy } from '../../src/dashboard/client/signed-in.ts'
 import { connect } from '../../src/database/client.ts'
 import type { WhoAmI } from '../../src/features/whoami/model.ts'
 import { client, testApp } from '../support/api.ts'

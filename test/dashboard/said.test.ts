@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
 import { formatMonth } from '../../src/dashboard/client/format.ts'
 import { saidOfLeft, saidOfWindows } from '../../src/dashboard/pages/left-words.ts'
-import { saidOfSeats } from '../../src/dashboard/seats/words.ts'
-import { didOf, raisingOf } from '../../src/dashboard/sessions/words.ts'
+import { saidOfSeats } from '../../src/dashboard/seats/seat-words.ts'
+import { didOf, raisingOf } from '../../src/dashboard/sessions/session-words.ts'
 
 // Sentences that pages make of an answer of the API, case by case.
 

@@ -1,6 +1,12 @@
 import { afterAll, beforeAll, expect, setSystemTime, test } from 'bun:test'
-import { newestOf, unlistedOf } from '../../src/dashboard/paid/newest.ts'
-import { answerOf, CAUSES, type Cause, halvesOf, usedSums } from '../../src/dashboard/why/words.ts'
+import { newestOf, unlistedOf } from '../../src/dashboard/did-it-pay/newest-words.ts'
+import {
+  answerOf,
+  CAUSES,
+  type Cause,
+  halvesOf,
+  usedSums,
+} from '../../src/dashboard/why-it-changed/cause-words.ts'
 import type { Explanation } from '../../src/features/explain/model.ts'
 
 // The sentences of the page that says why cost changed.

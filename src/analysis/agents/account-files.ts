@@ -3,9 +3,9 @@
 import { basename } from 'node:path'
 import type { LimitRecord } from '../records/plan.ts'
 import { FORMATS, formatAgent } from './format-list.ts'
-import { isObject } from './transcript/json.ts'
 import { jsonAt } from './transcript/json-lines.ts'
-import { limitRecords } from './transcript/limits.ts'
+import { isObject } from './transcript/lenient-json.ts'
+import { limitRecords } from './transcript/stated-limits.ts'
 
 const formatOf = (path: string) => FORMATS.find(({ account }) => account?.name === basename(path))
 

@@ -12,7 +12,7 @@ import {
   type TurnFragment,
 } from '../records/fragments.ts'
 import { CALL_NOTE_NAMES, type CallNotes, notesOf, SESSION_NOTE_NAMES } from '../records/session.ts'
-import { originOf } from './telemetry.ts'
+import { originOf } from './telemetry-and-transcripts.ts'
 import { largerTotals } from './totals.ts'
 
 const MAX_PULL_REQUESTS = 100

@@ -16,7 +16,7 @@ import { asDollars, type Pricer } from '../scoring/prices.ts'
 import { type QualitySignals, scoreQuality } from '../scoring/quality.ts'
 import { securityMetadataOf } from './findings.ts'
 import { classificationOf, issuesOf, observationsOf, type SessionEvent, summaryOf } from './observations.ts'
-import { originOf, withEachCallOnce } from './telemetry.ts'
+import { originOf, withEachCallOnce } from './telemetry-and-transcripts.ts'
 import { MAX_TURNS, type PricedTurns, priceTurns, tokensByKind } from './turn-prices.ts'
 
 /** A record has these fields beside its parts. */

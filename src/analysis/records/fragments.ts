@@ -4,7 +4,7 @@ import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { closed, count, literals, name, nullable } from './fields.ts'
 import { Severity } from './finding.ts'
 import { CALL_NOTES, MAX_PARTS, PullRequest, SESSION_NOTES } from './session.ts'
-import './formats.ts'
+import './text-formats.ts'
 
 // An agent writes a session to several files: a resumed or forked session repeats lines of another one, a sub-agent has a
 // file of its own, and two laptops may each have a half. The parts of a session are the messages, calls, results and

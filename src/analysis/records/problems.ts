@@ -11,7 +11,7 @@ import {
 } from '@sinclair/typebox/compiler'
 import { type FieldProblem, MAX_PROBLEMS, validationError } from '../../base/errors.ts'
 import { MAX_PATH_BYTES } from './commit.ts'
-import './formats.ts'
+import './text-formats.ts'
 
 /** Describes a text of each format. */
 const FORMATS: Record<string, string> = {

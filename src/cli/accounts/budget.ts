@@ -45,7 +45,7 @@ function scopeName({ project, member, team }: NamedScope): string | undefined {
 type SetOptions = { org: string; limit: string; month?: string } & NamedScope
 
 async function set(context: Context, { org, limit, month: given, project, member, team }: SetOptions) {
-  const { checkUsage, writeRecord } = await import('./record.ts')
+  const { checkUsage, writeRecord } = await import('./write-record.ts')
   if (!/^\d+(\.\d+)?$/.test(limit))
     throw new OperatorError('limit must be an amount of US dollars, as 2500 or 99.50', 2)
   if (given !== undefined && !isDate(`${given}-01`))

@@ -64,7 +64,7 @@ async function add(
   context: Context,
   { org, email, name, role, team, id, alias = [], removeAlias = [] }: AddOptions,
 ): Promise<void> {
-  const { checkUsage, writeRecord } = await import('./record.ts')
+  const { checkUsage, writeRecord } = await import('./write-record.ts')
   const fields = {
     type: 'member',
     email,

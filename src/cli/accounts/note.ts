@@ -27,7 +27,7 @@ async function add(
   { org, day, project, team }: { org: string; day: string; project?: string; team?: string },
   [text]: Args,
 ): Promise<void> {
-  const { checkUsage } = await import('./record.ts')
+  const { checkUsage } = await import('./write-record.ts')
   const scope = { ...(project !== undefined && { project }), ...(team !== undefined && { team }) }
   const note = { day, text, ...scope }
   checkUsage({ type: 'note', id: 'note_new', ...note })

@@ -25,7 +25,7 @@ export function addOwner(program: CliCommand): void {
 }
 
 async function create(context: Context, { org, email, name }: { org: string; email: string; name: string }) {
-  const { checkUsage } = await import('./record.ts')
+  const { checkUsage } = await import('./write-record.ts')
   const joined_at = new Date().toISOString()
   checkUsage({ type: 'member', email, display_name: name, role: 'owner', joined_at })
   const by = { actor: commandLineActor() }

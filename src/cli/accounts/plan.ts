@@ -95,7 +95,7 @@ const fieldsOf = (texts: Readonly<Record<string, string | undefined>>) =>
 const numberOrText = (text: string): number | string => (/^\d+(\.\d+)?$/.test(text) ? Number(text) : text)
 
 async function set(context: Context, options: SetOptions): Promise<void> {
-  const { checkUsage } = await import('./record.ts')
+  const { checkUsage } = await import('./write-record.ts')
   const { createPlan } = await import('../../features/seats/plan-changes.ts')
   const { org, price, usdRate, includedCredits, replace, from, ...named } = options
   const fields = fieldsOf({

@@ -30,7 +30,7 @@ async function generate(
   context: Context,
   { org, type, from, to }: { org: string; type: string; from: string; to: string },
 ): Promise<void> {
-  const { checkUsage, writeRecord } = await import('./record.ts')
+  const { checkUsage, writeRecord } = await import('./write-record.ts')
   const record = { type: 'report', id: newId('report'), report_type: type, from, to }
   checkUsage(record)
   if (from > to) throw new OperatorError('from must not be after to', 2)

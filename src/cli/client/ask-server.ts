@@ -1,4 +1,4 @@
-import { isObject, type Json, objectOf, parseJson } from '../../analysis/agents/transcript/json.ts'
+import { isObject, type Json, objectOf, parseJson } from '../../analysis/agents/transcript/lenient-json.ts'
 import { type FieldProblem, messageOf, OperatorError } from '../../base/errors.ts'
 
 /** Largest body of an answer: many times the longest that our server gives. */

@@ -5,7 +5,7 @@ import { OperatorError } from '../../base/errors.ts'
 import { printMessage } from '../command/output.ts'
 import { type Answer, askServer, bodyOf, errorOf, refuseRedirect } from './ask-server.ts'
 import { notOurs } from './key-owner.ts'
-import { machineName } from './machine.ts'
+import { machineName } from './machine-name.ts'
 
 // `login` by a person's approval in a browser.
 

@@ -3,7 +3,7 @@ import { shellWord } from '../../base/text.ts'
 import { VERSION } from '../../base/version.ts'
 import type { WhoAmI } from '../../features/whoami/model.ts'
 import { type Answer, askServer, bodyOf, errorOf, refuseRedirect } from './ask-server.ts'
-import type { Server } from './server.ts'
+import type { Server } from './find-server.ts'
 
 // Asks a server whose key it is, and explains refusals.
 

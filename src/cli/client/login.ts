@@ -2,12 +2,12 @@ import { OperatorError } from '../../base/errors.ts'
 import type { Context } from '../command/context.ts'
 import { printMessage, printResult } from '../command/output.ts'
 import { loginByDevice } from './device-login.ts'
+import { findUrl, getServer, givenKey, keyIdOf, type ServerOptions, warnOfPlainHttp } from './find-server.ts'
+import { findUser } from './find-user.ts'
 import type { Environment } from './folders.ts'
 import { fetchKeyOwner } from './key-owner.ts'
 import { deleteLogin, keepLogin, type Login, loginPath, readLogin } from './login-file.ts'
-import { findUrl, getServer, givenKey, keyIdOf, type ServerOptions, warnOfPlainHttp } from './server.ts'
 import { deleteStateOf } from './state-files.ts'
-import { findUser } from './user.ts'
 
 /** `login`: keeps server and key when the server knows the key. Without --server that of the login before. */
 export async function login({ env, json }: Context, options: ServerOptions & { browser: boolean }) {

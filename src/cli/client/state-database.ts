@@ -1,7 +1,7 @@
 import { Database, type SQLQueryBindings } from 'bun:sqlite'
 import { existsSync } from 'node:fs'
 import { codeOf, messageOf } from '../../base/errors.ts'
-import { createPrivate, writeError } from './private-file.ts'
+import { createPrivate, writeError } from './whole-file.ts'
 
 // Opens the SQLite file of what this machine has sent.
 

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, rmdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Environment, stateFolder } from './folders.ts'
-import { forgetServer, hasState, withState } from './state.ts'
+import { forgetServer, hasState, withState } from './sync-state.ts'
 import { isLockHeld } from './watch-lock.ts'
 
 // Names and deletes the files that this machine keeps for a login.

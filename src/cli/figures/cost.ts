@@ -10,14 +10,14 @@ import {
 } from '../../features/cost/breakdown-model.ts'
 import { type Budget, CostQuery, type CostSummary } from '../../features/cost/model.ts'
 import type { TeamOverview } from '../../features/members/team-model.ts'
-import type { OrgOptions } from '../client/server.ts'
+import type { OrgOptions } from '../client/find-server.ts'
 import type { Context } from '../command/context.ts'
 import { barOf, type Colour, type Column, draw, paint, type Screen, sparkOf } from '../command/table.ts'
 import { unpricedText } from '../command/unpriced.ts'
+import { fractionOf, noSessions, pageText, title } from './figure-text.ts'
 import { compact, counted, money, percent, whole } from './numbers.ts'
 import { NONE, ofProject, type Parameters, rangeText, refuseOthers, shownRange, today } from './options.ts'
 import { figure, findBody, type Source, type View } from './source.ts'
-import { fractionOf, noSessions, pageText, title } from './text.ts'
 
 type CostOptions = OrgOptions & { by?: string; andBy?: string; sort?: string; order?: string }
 

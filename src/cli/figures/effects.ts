@@ -1,12 +1,12 @@
 import { type Effect, EffectListQuery, EffectQuery } from '../../features/effects/model.ts'
 import { isFound, isMoreBetter, saidChange, saidRange, saidVerdict } from '../../features/effects/words.ts'
 import type { Pagination } from '../../http/query.ts'
-import type { OrgOptions } from '../client/server.ts'
+import type { OrgOptions } from '../client/find-server.ts'
 import type { Args, Context } from '../command/context.ts'
 import type { Colour, Column } from '../command/table.ts'
+import { pageText, title } from './figure-text.ts'
 import { money, percent } from './numbers.ts'
 import { figure } from './source.ts'
-import { pageText, title } from './text.ts'
 
 const NOT_ASSIGNED = 'Members were not assigned: work that became harder that very week looks the same.'
 

@@ -1,10 +1,10 @@
 import type { Cause } from '../../analysis/scoring/change-parts.ts'
 import { ExplainQuery, type Explanation } from '../../features/explain/model.ts'
 import { draw } from '../command/table.ts'
+import { pageText, title } from './figure-text.ts'
 import { money, percent } from './numbers.ts'
 import { NONE } from './options.ts'
 import { figure, type View } from './source.ts'
-import { pageText, title } from './text.ts'
 
 /** `explain`: why cost changed against another range. */
 export const showExplanation = figure<Explanation>({

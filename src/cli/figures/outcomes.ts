@@ -1,10 +1,10 @@
 import { saidPerMerged } from '../../features/outcomes/cost-per-merged.ts'
 import { type Group, type Outcome, type Outcomes, OutcomesQuery } from '../../features/outcomes/model.ts'
 import type { Column } from '../command/table.ts'
+import { fractionOf, noSessions, pageText } from './figure-text.ts'
 import { money, percent, whole } from './numbers.ts'
 import { NONE, rangeText } from './options.ts'
 import { figure, type View } from './source.ts'
-import { fractionOf, noSessions, pageText } from './text.ts'
 
 /** `outcomes`: what came of the money, by month unless --by says otherwise. */
 export const showOutcomes = figure<Outcomes>({ path: '/outcomes', query: OutcomesQuery, text })

@@ -2,10 +2,10 @@ import { daysBetween } from '../../base/dates.ts'
 import type { QualityOverview } from '../../features/quality/model.ts'
 import { RangeFilters } from '../../features/usage/model.ts'
 import { colourOfScore, draw } from '../command/table.ts'
+import { noSessions, title } from './figure-text.ts'
 import { counted } from './numbers.ts'
 import { ofProject, rangeText, shownRange } from './options.ts'
 import { figure, findBody, type View } from './source.ts'
-import { noSessions, title } from './text.ts'
 
 /** `quality`: the mean score of each day. */
 export const showQuality = figure<QualityOverview>({ path: '/quality', query: RangeFilters, text })

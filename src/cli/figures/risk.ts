@@ -1,9 +1,9 @@
 import { type Rating, RiskListQuery, type RiskPage, type RiskScore } from '../../features/risk/model.ts'
 import type { Colour, Column } from '../command/table.ts'
+import { pageText } from './figure-text.ts'
 import { whole } from './numbers.ts'
 import { dayOfTime, isFiltered } from './options.ts'
 import { figure, type View } from './source.ts'
-import { pageText } from './text.ts'
 
 /** `risk`: a page of the pull requests, newest first. */
 export const showRisk = figure<RiskPage>({

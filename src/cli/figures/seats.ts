@@ -1,12 +1,12 @@
 import { Type } from '@sinclair/typebox'
 import { type MySeats, type Seat, type SeatPage, SeatQuery } from '../../features/seats/model.ts'
-import type { OrgOptions } from '../client/server.ts'
+import type { OrgOptions } from '../client/find-server.ts'
 import type { Context } from '../command/context.ts'
 import { type Colour, type Column, draw } from '../command/table.ts'
+import { fractionOf, pageText } from './figure-text.ts'
 import { counted, minute, money, percent, whole } from './numbers.ts'
 import { NONE } from './options.ts'
 import { figure, type View } from './source.ts'
-import { fractionOf, pageText } from './text.ts'
 
 const COLOURS: Readonly<Record<string, Colour>> = { idle: 'yellow', limited: 'red', low: 'yellow' }
 

@@ -1,9 +1,9 @@
 import { type SessionListItem, SessionListQuery, type SessionPage } from '../../features/sessions/model.ts'
 import { type Column, colourOfScore } from '../command/table.ts'
+import { fractionOf, noSessions, pageText } from './figure-text.ts'
 import { counted, minute, money, whole } from './numbers.ts'
 import { NONE, rangeText } from './options.ts'
 import { figure, type View } from './source.ts'
-import { fractionOf, noSessions, pageText } from './text.ts'
 
 /** `sessions`: a page of the list, with bars of what each cost. */
 export const showSessions = figure<SessionPage>({ path: '/sessions', query: SessionListQuery, text })

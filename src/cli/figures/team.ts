@@ -2,10 +2,10 @@ import { Type } from '@sinclair/typebox'
 import type { Breakdown, BreakdownItem } from '../../features/cost/breakdown-model.ts'
 import type { TeamOverview } from '../../features/members/team-model.ts'
 import { type Column, draw } from '../command/table.ts'
+import { fractionOf, title } from './figure-text.ts'
 import { counted, money, whole } from './numbers.ts'
 import { dayOfTime, type Parameters, rangeText, withRange } from './options.ts'
 import { figure, findBody, type Source, type View } from './source.ts'
-import { fractionOf, title } from './text.ts'
 
 /** `team`: the members, with the sessions that each had in the last 30 days and what they cost. */
 export const showTeam = figure<TeamOverview>({ path: '/team', query: Type.Object({}), text })

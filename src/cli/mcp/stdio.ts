@@ -1,9 +1,9 @@
 import { createInterface } from 'node:readline'
-import { parseJson } from '../../analysis/agents/transcript/json.ts'
+import { parseJson } from '../../analysis/agents/transcript/lenient-json.ts'
 import { messageOf, OperatorError } from '../../base/errors.ts'
 import { visible } from '../../base/text.ts'
 import { fetchAnswer, refuseRedirect } from '../client/ask-server.ts'
-import { getServer, type Server } from '../client/server.ts'
+import { getServer, type Server } from '../client/find-server.ts'
 import type { Context } from '../command/context.ts'
 
 // Passes messages of MCP between an agent and the server.

@@ -27,7 +27,7 @@ export function addOperations(program: CliCommand): void {
     .add('confirm', 'have them hold at once, and not a day after they were set')
     .option('--yes', 'really; without it, only say what would be deleted')
     .examples('retention confirm --yes')
-    .load(async () => (await import('./retention.ts')).confirmRetention)
+    .load(async () => (await import('./confirm-retention.ts')).confirmRetention)
   program
     .add('health', 'ask a running server whether it is well; for container probes')
     .option('--url <url>', "the server's address (that on DATA_DIR, or http://HOST:PORT)")

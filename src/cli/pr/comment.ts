@@ -1,4 +1,4 @@
-import { objectOf, valueAt } from '../../analysis/agents/transcript/json.ts'
+import { objectOf, valueAt } from '../../analysis/agents/transcript/lenient-json.ts'
 import { OperatorError } from '../../base/errors.ts'
 import { askServer, bodyOf } from '../client/ask-server.ts'
 import { MARKER } from './markdown.ts'

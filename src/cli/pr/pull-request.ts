@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { objectOf, textOf } from '../../analysis/agents/transcript/json.ts'
+import { objectOf, textOf } from '../../analysis/agents/transcript/lenient-json.ts'
 import type { PrRiskRecord } from '../../analysis/records/risk.ts'
 import { messageOf, OperatorError } from '../../base/errors.ts'
 import type { Environment } from '../client/folders.ts'

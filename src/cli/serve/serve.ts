@@ -7,11 +7,11 @@ import { VERSION } from '../../base/version.ts'
 import { type Config, defaultDataDir } from '../../config.ts'
 import { openDatabase } from '../../database/open.ts'
 import type { Context } from '../command/context.ts'
-import { findMisspelt } from '../command/misspelt.ts'
+import { findMisspelt } from '../command/misspelt-settings.ts'
 import { printResult } from '../command/output.ts'
 import { programWords } from '../command/run-self.ts'
+import { measureBackups } from './backup-and-disk-metrics.ts'
 import { startBackups } from './backups.ts'
-import { measureBackups } from './measure.ts'
 import { serveUntilSignal } from './until-signal.ts'
 
 /** The pools, the worker and some hundred clients need at least this many. */

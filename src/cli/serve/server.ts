@@ -30,7 +30,7 @@ import { createSecretBox } from '../../webhooks/signing/secret-box.ts'
 import { openSecretKey } from '../../webhooks/signing/secret-key-queries.ts'
 import { measureAttempts, superviseWorker } from '../../webhooks/worker/supervise.ts'
 import type { Context } from '../command/context.ts'
-import { measureDisks } from './measure.ts'
+import { measureDisks } from './backup-and-disk-metrics.ts'
 
 /** The database is checked at this interval. */
 const CHECK_MS = 1_000

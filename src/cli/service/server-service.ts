@@ -3,7 +3,7 @@
 import { existsSync, mkdirSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { codeOf, OperatorError } from '../../base/errors.ts'
-import { replaceFile } from '../client/private-file.ts'
+import { replaceFile } from '../client/whole-file.ts'
 import type { Context } from '../command/context.ts'
 import { printMessage, printResult } from '../command/output.ts'
 import { programWords } from '../command/run-self.ts'

@@ -10,7 +10,7 @@ import {
 import { type ReadOptions, readSessions } from '../../analysis/agents/read-sessions.ts'
 import type { SyncRecord } from '../../analysis/records/records.ts'
 import { agentFolders } from '../client/agent-folders.ts'
-import type { SyncState } from '../client/state.ts'
+import type { SyncState } from '../client/sync-state.ts'
 import type { Context } from '../command/context.ts'
 import { pricerOf } from '../command/sync-deps.ts'
 import { createIncremental } from './incremental.ts'

@@ -1,11 +1,11 @@
 // The lines with which `sync` ends.
 
-import type { RepositoryResult } from '../../analysis/agents/git/git.ts'
+import type { RepositoryResult } from '../../analysis/agents/git/read-commits.ts'
 import type { SourceResult } from '../../analysis/agents/read-sessions.ts'
 import type { SyncRecord } from '../../analysis/records/records.ts'
 import { plural, shellWord } from '../../base/text.ts'
 import type { MovedSessions } from '../../features/sessions/writing/write.ts'
-import type { SessionUser } from '../client/user.ts'
+import type { SessionUser } from '../client/find-user.ts'
 import { outputStream, printMessage } from '../command/output.ts'
 import { unpricedText } from '../command/unpriced.ts'
 import type { Incremental } from './incremental.ts'

@@ -1,4 +1,4 @@
-import type { Stamp } from './files.ts'
+import type { Stamp } from './file-stamps.ts'
 import type { SyncResult } from './run-sync.ts'
 
 // Decides when `watch` looks at the files, and when they are sent.

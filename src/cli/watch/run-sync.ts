@@ -1,6 +1,6 @@
 // Runs `sync` in a process of its own, for `watch`.
 
-import type { ServerOptions } from '../client/server.ts'
+import type { ServerOptions } from '../client/find-server.ts'
 import { runSelf } from '../command/run-self.ts'
 
 /** The command line named this server; `sync` finds the rest as `watch` did. */

@@ -3,19 +3,19 @@
 import { existsSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join, sep } from 'node:path'
-import { isObject } from '../../analysis/agents/transcript/json.ts'
+import { isObject } from '../../analysis/agents/transcript/lenient-json.ts'
 import { DAY_MS } from '../../base/dates.ts'
 import { readJsonFile } from '../../base/json-file.ts'
 import { plural } from '../../base/text.ts'
 import { agentFolders } from '../client/agent-folders.ts'
 import { claudeFolder, stateFolder } from '../client/folders.ts'
-import { hasState, listStates, type SyncState, withState } from '../client/state.ts'
+import { hasState, listStates, type SyncState, withState } from '../client/sync-state.ts'
 import { isLockHeld } from '../client/watch-lock.ts'
 import type { Context } from '../command/context.ts'
 import { printResult } from '../command/output.ts'
 import { table } from '../command/table.ts'
-import { stampsOf } from './files.ts'
-import { readWatchRecord } from './record.ts'
+import { stampsOf } from './file-stamps.ts'
+import { readWatchRecord } from './watch-record.ts'
 
 /** Claude Code's own default for cleanupPeriodDays. */
 const CLEANUP_DAYS = 30

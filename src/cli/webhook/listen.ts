@@ -1,8 +1,8 @@
 import type { Context } from '../command/context.ts'
 import { printMessage, printResult } from '../command/output.ts'
 import { untilSignal } from '../command/signals.ts'
+import { receivedText } from './delivery-text.ts'
 import { startReceiver } from './receiver.ts'
-import { receivedText } from './text.ts'
 import { secretOf } from './verification.ts'
 
 /** `webhook listen`: shows what is delivered, on standard error, until a signal. Opens no database. */

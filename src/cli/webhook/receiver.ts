@@ -1,4 +1,4 @@
-import { parseJson } from '../../analysis/agents/transcript/json.ts'
+import { parseJson } from '../../analysis/agents/transcript/lenient-json.ts'
 import { codeOf, OperatorError } from '../../base/errors.ts'
 import { readAtMost } from '../client/ask-server.ts'
 import { type Verification, verifyDelivery } from './verification.ts'

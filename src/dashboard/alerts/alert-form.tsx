@@ -8,10 +8,10 @@ import { serverUrl } from '../client/server-url.ts'
 import { Choice, Chooser, named } from '../parts/fields.tsx'
 import { type Fields, Form, fieldsOf, Input } from '../parts/form.tsx'
 import { Show } from '../parts/show.tsx'
-import { type Firing, firingsOf } from './firings.ts'
-import { HISTORY_DAYS, loadSums, MAX_KEYS } from './history.ts'
+import { Destinations, destinationsOf, METRICS, MessagePreview, sentenceOf } from './alert-words.tsx'
+import { HISTORY_DAYS, loadSums, MAX_KEYS } from './past-days.ts'
+import { type Firing, firingsOf } from './past-firings.ts'
 import type { RuleFormProps } from './rules.tsx'
-import { Destinations, destinationsOf, METRICS, MessagePreview, sentenceOf } from './words.tsx'
 
 const KINDS = ['project', 'member', 'team'] as const
 const kindOf = (text: string) => KINDS.find((kind) => kind === text)

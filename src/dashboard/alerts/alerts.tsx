@@ -6,8 +6,8 @@ import { linkTo, type PageProps } from '../client/links.ts'
 import { Table } from '../parts/table.tsx'
 import { orUnknown, timeColumn } from '../parts/values.tsx'
 import { AlertForm } from './alert-form.tsx'
+import { State, sentenceOf } from './alert-words.tsx'
 import { type RuleKind, RulesPage } from './rules.tsx'
-import { State, sentenceOf } from './words.tsx'
 
 type States = Pick<Alert, 'state' | 'since' | 'last_value'> & { enabled?: boolean }
 

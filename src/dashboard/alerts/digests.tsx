@@ -11,13 +11,13 @@ import { capital, countOf, formatRange, formatWhole, inRange } from '../client/f
 import { linkTo, type PageProps, type Query } from '../client/links.ts'
 import { setQuery } from '../client/router.ts'
 import { serverUrl, syncCommand } from '../client/server-url.ts'
-import { costIn, spentSince } from '../pages/budget.ts'
+import { costIn, spentSince } from '../pages/shown-budgets.ts'
 import { Choice, DayField, FilterForm, named } from '../parts/fields.tsx'
 import { Form, Input } from '../parts/form.tsx'
 import { Answer, Empty, Later, Show } from '../parts/show.tsx'
 import { timeColumn } from '../parts/values.tsx'
+import { Destinations, destinationsOf, Lines, MessagePreview } from './alert-words.tsx'
 import { type RuleFormProps, type RuleKind, RulesPage } from './rules.tsx'
-import { Destinations, destinationsOf, Lines, MessagePreview } from './words.tsx'
 
 const WEEKDAYS = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'] as const
 const NAME = 'The week'

@@ -13,7 +13,7 @@ import { AnswerOf, Empty, Facts, Later, Ready, Show } from '../parts/show.tsx'
 import { type Column, Table } from '../parts/table.tsx'
 import { Back, NamedLink } from '../parts/values.tsx'
 import { Deliveries } from '../webhooks/deliveries.tsx'
-import { type NameOf, toldOf } from './words.tsx'
+import { type NameOf, toldOf } from './alert-words.tsx'
 
 /** Alerts and digests have these in common. */
 type Rule = Pick<Alert, 'id' | 'name' | 'enabled' | 'destinations'>

@@ -1,4 +1,4 @@
-import { labelled, ticksTo } from './scale.ts'
+import { labelled, ticksTo } from './ticks.ts'
 
 /** Room around the drawing, in pixels. */
 export const MARGIN = { top: 10, right: 8, bottom: 22, left: 56 }

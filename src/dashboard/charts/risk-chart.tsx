@@ -3,8 +3,8 @@ import { countOf, formatDollars } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
 import { MARGIN, Scale, scaleTo } from './axes.tsx'
 import { Figure } from './figure.tsx'
-import { ticksTo } from './scale.ts'
 import { Marks, Shape } from './shapes.tsx'
+import { ticksTo } from './ticks.ts'
 
 // A chart of pull requests as points.
 

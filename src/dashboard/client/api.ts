@@ -1,11 +1,11 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Pagination } from '../../http/query.ts'
+import { readCsrfToken } from './browser-session.ts'
 import { NONE, type Query, searchOf } from './links.ts'
 import { keepPlace, noteLoaded, onChange } from './renewal.ts'
 import { basePath } from './server-url.ts'
-import { readCsrfToken } from './session.ts'
+import { forgetWho } from './signed-in.ts'
 import { apiKey } from './storage.ts'
-import { forgetWho } from './who.ts'
 
 // The dashboard knows only the public API: what it shows, any client with the same key can ask for.
 

@@ -6,8 +6,8 @@ import { getJson, type Loaded, type Page, pathOf, useLoaded } from './api.ts'
 import { datesIn, lastDays } from './days.ts'
 import { NONE } from './links.ts'
 import { onChange } from './renewal.ts'
+import { signedBy } from './signed-in.ts'
 import { storedAs } from './storage.ts'
-import { signedBy } from './who.ts'
 
 // Lists to choose from. Several pages need them, and they change rarely: they are asked for once in a while.
 

@@ -15,7 +15,7 @@ import {
 } from '../client/format.ts'
 import { keptOf, linkTo } from '../client/links.ts'
 import { besideUsual, type CostOn, usualOf } from '../client/ranges.ts'
-import { budgetOf, limitLine, type MonthBudget } from '../pages/budget.ts'
+import { budgetOf, limitLine, type MonthBudget } from '../pages/shown-budgets.ts'
 import { Answer } from '../parts/show.tsx'
 import { useSinceLastLook } from './last-look.ts'
 

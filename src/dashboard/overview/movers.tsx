@@ -5,7 +5,7 @@ import { linkTo, NONE, type Query } from '../client/links.ts'
 import { Difference } from '../pages/cost-columns.tsx'
 import { Show } from '../parts/show.tsx'
 import { NamedLink } from '../parts/values.tsx'
-import { answerOf } from '../why/words.ts'
+import { answerOf } from '../why-it-changed/cause-words.ts'
 
 // Movers of the cost, with their causes.
 

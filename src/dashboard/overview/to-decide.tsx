@@ -14,7 +14,7 @@ import {
 } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
 import { useMembers } from '../client/lists.ts'
-import type { MonthBudget } from '../pages/budget.ts'
+import type { MonthBudget } from '../pages/shown-budgets.ts'
 
 // Things that wait for a decision, each with one action.
 

@@ -36,8 +36,8 @@ import {
   useStack,
   wordOf,
 } from './breakdown.ts'
-import { limitLine, useDays } from './budget.ts'
 import { cacheShareOf, costColumns } from './cost-columns.tsx'
+import { limitLine, useDays } from './shown-budgets.ts'
 import { moreOrLess, saidOfBudget, subjectOf } from './spend-words.ts'
 import { Unpriced } from './unpriced.tsx'
 

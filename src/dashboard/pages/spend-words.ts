@@ -11,7 +11,7 @@ import {
   inRange,
 } from '../client/format.ts'
 import { NONE, type Query } from '../client/links.ts'
-import type { MonthBudget } from './budget.ts'
+import type { MonthBudget } from './shown-budgets.ts'
 
 /** Names what the filters leave: `Team mobile`, `Checkout on branch main`, `All`. */
 export function subjectOf(filters: Query, nameOf: (value: string) => string): string {

@@ -16,8 +16,8 @@ import { NoSeats } from './no-seats.tsx'
 import { OwnSeats } from './own-seats.tsx'
 import { addPlan, nameOfPlan, PlanForm } from './plan-form.tsx'
 import { hitsOf, SeatChart } from './seat-chart.tsx'
-import { Totals } from './totals.tsx'
-import { saidOfSeats } from './words.ts'
+import { Totals } from './seat-totals.tsx'
+import { saidOfSeats } from './seat-words.ts'
 
 const FILTERS = ['team', 'member', 'vendor', 'plan', 'verdict'] as const
 const TONES: Readonly<Record<string, string>> = { idle: 'fair', limited: 'bad', low: 'fair' }

@@ -2,7 +2,7 @@ import type { QualityMetadata } from '../../features/sessions/model.ts'
 import { countOf, formatNumber, formatScore, signed } from '../client/format.ts'
 import { Table } from '../parts/table.tsx'
 import { Bar, goodness } from '../parts/values.tsx'
-import { type Factor, raisingOf, saidOutcome } from './words.ts'
+import { type Factor, raisingOf, saidOutcome } from './session-words.ts'
 
 /** Says what a factor counted. Factors that a client of its own sends have other names and no words. */
 const WORDS: Readonly<Record<string, (count: number) => string>> = {

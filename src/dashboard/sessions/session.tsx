@@ -16,8 +16,8 @@ import { Answer, Facts, Ready, Show } from '../parts/show.tsx'
 import { Table } from '../parts/table.tsx'
 import { Back, Bar, NamedLink, orUnknown, Time, textColumn, UNKNOWN, wholeColumn } from '../parts/values.tsx'
 import { QualityFactors } from './quality-factors.tsx'
+import { didOf } from './session-words.ts'
 import { Timeline, Turns } from './turns.tsx'
-import { didOf } from './words.ts'
 
 /** One session: what it cost and how its scores came about. */
 export function SessionPage({ id }: { id: string }) {

@@ -3,7 +3,7 @@ import type { OrganizationSettings as Settings } from '../../features/organizati
 import { request, useApi } from '../client/api.ts'
 import { timeZone, useTimeZone } from '../client/days.ts'
 import { countOf } from '../client/format.ts'
-import { forgetWho } from '../client/who.ts'
+import { forgetWho } from '../client/signed-in.ts'
 import { Choice } from '../parts/fields.tsx'
 import { Asked, Form, Input, Saying, splitList, useChanges, ZoneInput } from '../parts/form.tsx'
 import { Answer, Show } from '../parts/show.tsx'

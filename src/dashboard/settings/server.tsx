@@ -1,8 +1,8 @@
 import type { ServerState } from '../../features/whoami/server-model.ts'
 import { useApi, useLoaded } from '../client/api.ts'
+import { readMethods } from '../client/browser-session.ts'
 import { countOf, daysAgo, formatBytes, formatDuration, formatShare } from '../client/format.ts'
 import { serverUrl } from '../client/server-url.ts'
-import { readMethods } from '../client/session.ts'
 import { Answer, Facts, Show } from '../parts/show.tsx'
 import { Time } from '../parts/values.tsx'
 

@@ -1,4 +1,4 @@
-import type { Figures } from '../../analysis/effects/report.ts'
+import type { Figures } from '../../analysis/effects/measure-change.ts'
 import { findLastChanges } from '../../analysis/records/changes.ts'
 import type { SentRecord } from '../../analysis/records/records.ts'
 import { ApiError } from '../../base/errors.ts'

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
+import { EVIDENCE, VERDICTS } from '../../analysis/effects/measure-change.ts'
 import { MEASURES, type MeasureName } from '../../analysis/effects/measures.ts'
 import { PARTS } from '../../analysis/effects/money.ts'
-import { EVIDENCE, VERDICTS } from '../../analysis/effects/report.ts'
 import { closed, component, Decimal, Integer, name, nullable, strict } from '../../analysis/records/fields.ts'
 import { checked } from '../../analysis/records/problems.ts'
 import type { FieldProblem } from '../../base/errors.ts'

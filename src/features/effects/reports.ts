@@ -1,10 +1,15 @@
 // Lists changes with their reports, which are computed and kept.
 
-import type { AssignedMember } from '../../analysis/effects/assigned.ts'
+import type { AssignedMember } from '../../analysis/effects/assigned-arms.ts'
 import { BEFORE, cutsOf } from '../../analysis/effects/compare.ts'
 import { pastDates } from '../../analysis/effects/earlier-dates.ts'
-import { FROM_START } from '../../analysis/effects/noticed.ts'
-import { type Figures, MIN_UNITS, measureAssigned, measureChange } from '../../analysis/effects/report.ts'
+import {
+  type Figures,
+  MIN_UNITS,
+  measureAssigned,
+  measureChange,
+} from '../../analysis/effects/measure-change.ts'
+import { FROM_START } from '../../analysis/effects/noticed-changes.ts'
 import { addTo, SUM, type Sums } from '../../analysis/effects/sums.ts'
 import { baseOf, type UnitWork, unitsOf, workSums } from '../../analysis/effects/units.ts'
 import { createBasePrices, type PriceHistory } from '../../analysis/scoring/base-prices.ts'

@@ -1,4 +1,4 @@
-import { MIN_UNITS } from '../../analysis/effects/report.ts'
+import { MIN_UNITS } from '../../analysis/effects/measure-change.ts'
 import type { Effect } from './model.ts'
 
 /** Changes whose figure excludes that nothing changed. */

@@ -1,6 +1,6 @@
 // Completes the findings and turns of a session that is sent.
 
-import { type Coverage, coverageOf, originOf } from '../../analysis/fragments/telemetry.ts'
+import { type Coverage, coverageOf, originOf } from '../../analysis/fragments/telemetry-and-transcripts.ts'
 import type { FindingRecord } from '../../analysis/records/finding.ts'
 import { type SessionFragments, unpackFragments } from '../../analysis/records/fragments.ts'
 import {

@@ -1,7 +1,7 @@
 // Keeps the usage of sessions by day, and all sums of it.
 
 import { findZone } from '../../accounts/organizations/zone-queries.ts'
-import type { Coverage } from '../../analysis/fragments/telemetry.ts'
+import type { Coverage } from '../../analysis/fragments/telemetry-and-transcripts.ts'
 import type { Pricer } from '../../analysis/scoring/prices.ts'
 import { usageFacts } from '../../analysis/usage/facts.ts'
 import { FACETS, type Facet, type FactSession } from '../../analysis/usage/model.ts'

@@ -1,5 +1,5 @@
-import { isObject } from '../../analysis/agents/transcript/json.ts'
-import { decode, parseJson, refuseUnkept, scanJson } from '../../analysis/records/json.ts'
+import { isObject } from '../../analysis/agents/transcript/lenient-json.ts'
+import { decode, parseJson, refuseUnkept, scanJson } from '../../analysis/records/sent-json.ts'
 import { type FieldProblem, fieldError } from '../../base/errors.ts'
 import { splitBytes } from '../../base/split-lines.ts'
 import { NDJSON_TYPE, type PackedBody, unpack } from '../../http/body.ts'

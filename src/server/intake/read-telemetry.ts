@@ -2,8 +2,7 @@
 
 import { maskTexts } from '../../analysis/detection/record-secrets.ts'
 import type { SessionFragments } from '../../analysis/records/fragments.ts'
-import { decodeJson, parseOnce } from '../../analysis/records/json.ts'
-import { JsonFormError, readJson } from '../../analysis/telemetry/json.ts'
+import { decodeJson, parseOnce } from '../../analysis/records/sent-json.ts'
 import {
   MAX_TELEMETRY_BYTES,
   MAX_TELEMETRY_RECORDS,
@@ -11,9 +10,10 @@ import {
   type TelemetryRecord,
 } from '../../analysis/telemetry/model.ts'
 import { type Observation, observe } from '../../analysis/telemetry/observations.ts'
-import { readProtobuf } from '../../analysis/telemetry/protobuf.ts'
+import { JsonFormError, readJson } from '../../analysis/telemetry/otlp-json.ts'
+import { readProtobuf } from '../../analysis/telemetry/otlp-protobuf.ts'
+import { WireError } from '../../analysis/telemetry/protobuf-wire.ts'
 import { divideSessions, type ObservedSession } from '../../analysis/telemetry/sessions.ts'
-import { WireError } from '../../analysis/telemetry/wire.ts'
 import { ApiError } from '../../base/errors.ts'
 import { bodyError, type PackedBody, unpack } from '../../http/body.ts'
 import type { ReadOptions } from './read-batch.ts'

@@ -13,8 +13,8 @@ import {
   lineKeys,
   UNKNOWN_ENDS,
 } from '../../../src/analysis/agents/git/effective-lines.ts'
-import { readCommits } from '../../../src/analysis/agents/git/git.ts'
 import { openBlobs } from '../../../src/analysis/agents/git/read-blobs.ts'
+import { readCommits } from '../../../src/analysis/agents/git/read-commits.ts'
 import { openGit } from '../../../src/analysis/agents/git/run-git.ts'
 import { readSessions } from '../../../src/analysis/agents/read-sessions.ts'
 import { linesOfInput } from '../../../src/analysis/agents/transcript/written-lines.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { withEachCallOnce } from '../../../src/analysis/fragments/telemetry.ts'
+import { withEachCallOnce } from '../../../src/analysis/fragments/telemetry-and-transcripts.ts'
 import { fragmentId, newCall, type TurnFragment } from '../../../src/analysis/records/fragments.ts'
 import { answerPart, emptyParts } from './parts.ts'
 

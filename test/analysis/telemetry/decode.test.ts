@@ -7,10 +7,10 @@ import {
   ProtobufTraceSerializer,
 } from '@opentelemetry/otlp-transformer'
 import fc from 'fast-check'
-import { readJson } from '../../../src/analysis/telemetry/json.ts'
 import type { Signal, TelemetryRecord } from '../../../src/analysis/telemetry/model.ts'
-import { readProtobuf } from '../../../src/analysis/telemetry/protobuf.ts'
-import { MessageReader, WireError } from '../../../src/analysis/telemetry/wire.ts'
+import { readJson } from '../../../src/analysis/telemetry/otlp-json.ts'
+import { readProtobuf } from '../../../src/analysis/telemetry/otlp-protobuf.ts'
+import { MessageReader, WireError } from '../../../src/analysis/telemetry/protobuf-wire.ts'
 
 // The readers get back what the SDK's own serializer writes; bytes of any kind end in records or in a WireError.
 

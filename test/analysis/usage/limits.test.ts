@@ -7,7 +7,7 @@ import {
   isAccount,
   readAccount,
 } from '../../../src/analysis/agents/account-files.ts'
-import { resetTime } from '../../../src/analysis/agents/transcript/limits.ts'
+import { resetTime } from '../../../src/analysis/agents/transcript/stated-limits.ts'
 import { problemOf } from '../../../src/analysis/records/check-record.ts'
 import type { LimitRecord } from '../../../src/analysis/records/plan.ts'
 import { agentFiles, lines } from '../agents/reading.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { createKey } from '../../../src/accounts/keys/queries.ts'
-import { armOf } from '../../../src/analysis/effects/assigned.ts'
+import { armOf } from '../../../src/analysis/effects/assigned-arms.ts'
 import { loadPricer } from '../../../src/analysis/scoring/prices.ts'
 import { once } from '../../../src/base/memoize.ts'
 import { erasePerson } from '../../../src/server/erasure/person.ts'

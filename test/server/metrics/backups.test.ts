@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createRegistry } from '../../../src/base/metrics/registry.ts'
-import { measureBackups } from '../../../src/cli/serve/measure.ts'
+import { measureBackups } from '../../../src/cli/serve/backup-and-disk-metrics.ts'
 import { newBackupPath } from '../../../src/database/backup/folder.ts'
 import { scratchFolder } from '../../support/at-end.ts'
 

@@ -3,16 +3,22 @@
 import { DAY_MS } from '../../../base/dates.ts'
 import type { CommitAi, CommitRecord } from '../../records/commit.ts'
 import { branchHeads } from '../git/default-branch.ts'
-import { type Attributed, type Attributing, aiOf, type History, type ReadCommit } from '../git/git.ts'
 import type { AddedLine, LoggedCommit, LoggedFile } from '../git/parse-log.ts'
 import { openBlobs } from '../git/read-blobs.ts'
+import {
+  type Attributed,
+  type Attributing,
+  aiOf,
+  type History,
+  type ReadCommit,
+} from '../git/read-commits.ts'
 import { type EditedCommit, withEdits } from './edited-files.ts'
+import { type NotedLines, notedCommits, noteState, readNotes } from './git-ai-notes.ts'
+import { countIn, rangesOf } from './line-ranges.ts'
 import { createPool, matchLines, type Pool, type Used } from './match.ts'
-import { type NotedLines, notedCommits, noteState, readNotes } from './notes.ts'
-import { countIn, rangesOf } from './ranges.ts'
 import { countsOf, createSurvival, type FollowedCommit, survivalOf } from './survival.ts'
-import { createWritten, type Written } from './written.ts'
 import type { WrittenEdit } from './written-edits.ts'
+import { createWritten, type Written } from './written-store.ts'
 
 /** A commit with lines that agents wrote, as it is kept while it is needed. */
 export interface StoredCommit extends Omit<FollowedCommit, 'sha' | 'counted'> {

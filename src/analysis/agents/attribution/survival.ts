@@ -1,11 +1,11 @@
 import { DAY_MS } from '../../../base/dates.ts'
 import { SURVIVAL_DAYS } from '../../records/commit.ts'
 import { effectiveLine, endsOf, UNKNOWN_ENDS } from '../git/effective-lines.ts'
-import type { Attributed } from '../git/git.ts'
 import type { Blobs } from '../git/read-blobs.ts'
+import type { Attributed } from '../git/read-commits.ts'
 import type { Git } from '../git/run-git.ts'
+import { countIn, parseRanges } from './line-ranges.ts'
 import { type Mainline, type Rename, readMainline, renamesAfter } from './mainline.ts'
-import { countIn, parseRanges } from './ranges.ts'
 
 // Counts the lines of a commit that the default branch still has days later, in the files concerned as they were on that day.
 // A line is compared as it is attributed, without white space and quotes, so that a formatter ends none. git blame would need

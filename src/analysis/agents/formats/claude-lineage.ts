@@ -1,5 +1,5 @@
 import { timeOf } from '../transcript/contents.ts'
-import { type Json, textOf, valueAt } from '../transcript/json.ts'
+import { type Json, textOf, valueAt } from '../transcript/lenient-json.ts'
 import type { SourceFile } from '../transcript/source-file.ts'
 import type { Transcript } from '../transcript/transcript.ts'
 

@@ -1,5 +1,5 @@
 import { blockText, type Time } from '../transcript/contents.ts'
-import { isObject, type Json, objectOf, parseJson, textOf } from '../transcript/json.ts'
+import { isObject, type Json, objectOf, parseJson, textOf } from '../transcript/lenient-json.ts'
 import type { Transcript } from '../transcript/transcript.ts'
 import type { Turn } from '../transcript/transcript-model.ts'
 import { type DoneItem, doneBy, isNamedIn, scriptInput } from './codex-items.ts'

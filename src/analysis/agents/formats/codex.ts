@@ -8,10 +8,10 @@ import type { CallNotes } from '../../records/session.ts'
 import { tierOf } from '../../scoring/price-tiers.ts'
 import { blockText, objectsIn, type Time, timeOf } from '../transcript/contents.ts'
 import { unsandboxedMode } from '../transcript/dangerous-calls.ts'
-import { isObject, type Json, listOf, objectOf, textOf, valueAt } from '../transcript/json.ts'
 import { readJsonLines } from '../transcript/json-lines.ts'
-import type { StatedLimit } from '../transcript/limits.ts'
+import { isObject, type Json, listOf, objectOf, textOf, valueAt } from '../transcript/lenient-json.ts'
 import type { SourceFile } from '../transcript/source-file.ts'
+import type { StatedLimit } from '../transcript/stated-limits.ts'
 import type { Transcript } from '../transcript/transcript.ts'
 import {
   defer,

@@ -1,7 +1,7 @@
 import type { DatabaseReader } from '../transcript/database.ts'
-import { copyText, type Json, textOf } from '../transcript/json.ts'
-import type { StatedLimit } from '../transcript/limits.ts'
+import { copyText, type Json, textOf } from '../transcript/lenient-json.ts'
 import type { SourceFile } from '../transcript/source-file.ts'
+import type { StatedLimit } from '../transcript/stated-limits.ts'
 
 // A format of agents' sessions is one object, which has all that is special about it. All are in format-list.ts.
 

@@ -7,11 +7,11 @@ import { readdir } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import { MAX_LINE_BYTES } from '../../../base/split-lines.ts'
 import { type DatabaseReader, type Row, readRows, wholeText } from '../transcript/database.ts'
-import { beyondLimits, isObject, type Json, objectOf, parseJson, textOf } from '../transcript/json.ts'
+import { beyondLimits, isObject, type Json, objectOf, parseJson, textOf } from '../transcript/lenient-json.ts'
 import { addTokens, noTokens, noteSum, reportedCost, type SourceFile } from '../transcript/source-file.ts'
 import { type FolderReader, type Format, type Places, SESSION_KEYS, valueIn } from './format.ts'
 import { newOpencodeState, type OpencodeState, readObject, readOpencode, tokensOf } from './opencode.ts'
-import { readNextRow } from './opencode-next.ts'
+import { readNextRow } from './opencode-2.ts'
 
 /** Reads a storage folder. The parts of a message are read right after it, so that memory holds few parts. */
 async function readOpencodeFolder(file: SourceFile): Promise<void> {

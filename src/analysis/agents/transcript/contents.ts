@@ -1,5 +1,5 @@
 import { isNormalized, isTimestamp, normalizeTimestamp } from '../../../base/dates.ts'
-import { isObject, type Json, listOf, textOf } from './json.ts'
+import { isObject, type Json, listOf, textOf } from './lenient-json.ts'
 
 // Times, texts and objects in values of parsed JSON.
 

@@ -1,5 +1,5 @@
 import { isTool } from '../../scoring/tool-names.ts'
-import { copyText, type Json, textOf } from './json.ts'
+import { copyText, type Json, textOf } from './lenient-json.ts'
 import { linesOfInput, type WrittenLines } from './written-lines.ts'
 
 // Derives the effects of a tool call from the name of the tool and its input.

@@ -1,5 +1,5 @@
 import { lineKeys } from '../git/effective-lines.ts'
-import { isObject, type Json, listOf, objectOf, textOf } from './json.ts'
+import { isObject, type Json, listOf, objectOf, textOf } from './lenient-json.ts'
 
 // The lines that a tool call wrote, as keys: their text is not kept.
 

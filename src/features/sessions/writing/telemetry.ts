@@ -2,7 +2,7 @@
 
 import { mergeFragments } from '../../../analysis/fragments/merge.ts'
 import { composeRecord, type RecordHead } from '../../../analysis/fragments/session-record.ts'
-import { coverageOf, originOf, telemetryOf } from '../../../analysis/fragments/telemetry.ts'
+import { coverageOf, originOf, telemetryOf } from '../../../analysis/fragments/telemetry-and-transcripts.ts'
 import { packFragments, type SessionFragments, unpackFragments } from '../../../analysis/records/fragments.ts'
 import type { Pricer } from '../../../analysis/scoring/prices.ts'
 import { idsOf } from '../../../base/ids.ts'

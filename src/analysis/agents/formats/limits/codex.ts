@@ -1,6 +1,6 @@
 import { timeOf } from '../../transcript/contents.ts'
-import { isObject, type Json, objectOf, textOf } from '../../transcript/json.ts'
-import type { Limits, StatedLimit } from '../../transcript/limits.ts'
+import { isObject, type Json, objectOf, textOf } from '../../transcript/lenient-json.ts'
+import type { Limits, StatedLimit } from '../../transcript/stated-limits.ts'
 
 // Codex states the limits of a ChatGPT plan with each `token_count`.
 

@@ -21,7 +21,7 @@ import { Choice, named, pick } from '../parts/fields.tsx'
 import { type Fields, Form, Input, Saying, splitList, useChanges } from '../parts/form.tsx'
 import { Answer, Ready, Show } from '../parts/show.tsx'
 import { type Column, Pager, Table } from '../parts/table.tsx'
-import { type Facts, newestOf, newestUses, unlistedOf, whenOf } from './newest.ts'
+import { type Facts, newestOf, newestUses, unlistedOf, whenOf } from './newest-words.ts'
 
 const USUAL = '90d'
 const MONTH_OF_WEEKS = 365.25 / 12 / 7

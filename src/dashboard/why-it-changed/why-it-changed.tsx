@@ -1,6 +1,6 @@
 import type { Breakdown } from '../../features/cost/breakdown-model.ts'
 import type { Explanation } from '../../features/explain/model.ts'
-import { Fall, type Step } from '../charts/fall.tsx'
+import { Fall, type Step } from '../charts/waterfall.tsx'
 import { getJson, pathOf, useApi, useAsked, useLoaded } from '../client/api.ts'
 import { addDays, comparedDays, datesIn, monthOf, today } from '../client/days.ts'
 import { capital, formatDollars, formatRange, formatWeekday, pluralOf, signed } from '../client/format.ts'
@@ -16,8 +16,8 @@ import { NotesForm } from '../parts/notes.tsx'
 import { Answer, Ready, Show } from '../parts/show.tsx'
 import type { Column } from '../parts/table.tsx'
 import { NamedLink } from '../parts/values.tsx'
-import { Nothing } from './nothing.tsx'
-import { answerOf, CAUSES, type Cause, mostSaid, softOf, unpricedText, usedSums } from './words.ts'
+import { answerOf, CAUSES, type Cause, mostSaid, softOf, unpricedText, usedSums } from './cause-words.ts'
+import { Nothing } from './nothing-to-compare.tsx'
 
 const BY = ['project', 'member', 'team', 'model', 'agent', 'branch', 'vendor'] as const
 type Key = (typeof BY)[number]

@@ -1,6 +1,6 @@
 import { basePath } from './server-url.ts'
+import { noteSign } from './signed-in.ts'
 import { apiKey } from './storage.ts'
-import { noteSign } from './who.ts'
 
 // A session of the browser: the server's cookie, which this page cannot read and every tab shares.
 

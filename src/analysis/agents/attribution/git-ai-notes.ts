@@ -1,8 +1,8 @@
 import { sessionIdOf } from '../../../base/ids.ts'
 import type { Blobs } from '../git/read-blobs.ts'
 import { type Git, runGit } from '../git/run-git.ts'
-import { isObject, type Json, objectOf, parseJson, textOf } from '../transcript/json.ts'
-import { parseRanges } from './ranges.ts'
+import { isObject, type Json, objectOf, parseJson, textOf } from '../transcript/lenient-json.ts'
+import { parseRanges } from './line-ranges.ts'
 
 // git-ai's notes on commits (authorship 3.0.0): under each path the lines of a session of an agent, then JSON about these.
 

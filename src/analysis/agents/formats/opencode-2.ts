@@ -1,6 +1,6 @@
 import { blockText, timeOf } from '../transcript/contents.ts'
 import type { Row } from '../transcript/database.ts'
-import { isObject, type Json, listOf, objectOf, textOf, valueAt } from '../transcript/json.ts'
+import { isObject, type Json, listOf, objectOf, textOf, valueAt } from '../transcript/lenient-json.ts'
 import { type OpencodeState, readObject } from './opencode.ts'
 
 // Rows of OpenCode 2, `session_message`: the type of a message is a column, an answer has its parts within it. They are read as

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { readJsonFile } from '../../base/json-file.ts'
-import { writePrivate } from '../client/private-file.ts'
+import { writePrivate } from '../client/whole-file.ts'
 
 /** `watch` writes this of itself, for `status`. Times are UTC. */
 export interface WatchRecord {

@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks'
 import type { WhoAmI } from '../features/whoami/model.ts'
 import { useLoaded } from './client/api.ts'
+import { getAuth, postAuth, problemOf } from './client/browser-session.ts'
 import { formatTime } from './client/format.ts'
 import { parameterOf } from './client/router.ts'
 import { basePath } from './client/server-url.ts'
-import { getAuth, postAuth, problemOf } from './client/session.ts'
 import { Form, fieldsOf, Input, Saying, useChanges } from './parts/form.tsx'
 
 /** Describes the machine that waits with this code; an empty text while the code is not whole, or its machine not known. */

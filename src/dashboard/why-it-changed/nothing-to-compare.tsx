@@ -7,7 +7,7 @@ import type { PageProps } from '../client/links.ts'
 import { linkDays } from '../client/router.ts'
 import { comparedWith } from '../pages/breakdown.ts'
 import { Answer, NoSessions, Show } from '../parts/show.tsx'
-import { halvesOf, nothingBefore } from './words.ts'
+import { halvesOf, nothingBefore } from './cause-words.ts'
 
 interface NothingProps extends Pick<PageProps, 'route'> {
   found: Explanation

@@ -4,7 +4,7 @@
 import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { StoredCommit, StoredRepository } from '../../analysis/agents/attribution/attribute.ts'
-import { createWritten, KEPT_MS, type StoredAction } from '../../analysis/agents/attribution/written.ts'
+import { createWritten, KEPT_MS, type StoredAction } from '../../analysis/agents/attribution/written-store.ts'
 import type { KnownFile } from '../../analysis/agents/known-files.ts'
 import { createLineOwners } from '../../analysis/agents/transcript/line-owners.ts'
 import { DAY_MS } from '../../base/dates.ts'

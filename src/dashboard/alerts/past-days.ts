@@ -6,7 +6,7 @@ import type { CostTrend } from '../../features/cost/model.ts'
 import type { QualityTrend } from '../../features/quality/model.ts'
 import { getJson, pathOf, request } from '../client/api.ts'
 import { lastDays } from '../client/days.ts'
-import type { DaySum } from './firings.ts'
+import type { DaySum } from './past-firings.ts'
 
 export const HISTORY_DAYS = 90
 /** More keys than these are not tried: those that cost most are. */

@@ -1,4 +1,4 @@
-import { scanJson } from '../../records/json.ts'
+import { scanJson } from '../../records/sent-json.ts'
 
 // Lenient access to fields of parsed JSON: agents' formats have no schema and change with every version, so a field of an
 // unexpected type counts as absent.
