@@ -117,5 +117,5 @@ export const partsOf = (sql: ISql, items: readonly object[]) => ({
   rows: sql`
     select i.item, i.nth
     from unnest(${items.map((item) => JSON.stringify(item))}::text[]) with ordinality as i (item, nth)`,
-  ...{ order: sql`r.nth`, item: sql`r.item` },
+  ...{ order: sql`r.nth`, item: sql`r.item`, total: sql`select ${items.length}::integer` },
 })
