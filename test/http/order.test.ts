@@ -1,4 +1,6 @@
 import { expect, test } from 'bun:test'
+import { SCOPES } from '../../src/accounts/keys/scopes.ts'
+import { updateOrganization } from '../../src/features/organization/queries.ts'
 import { client, newOrg, PLENTY, testApp } from '../support/api.ts'
 import { changeOf, type Route, v1Routes } from '../support/isolation/routes.ts'
 import { testsDatabase } from '../support/postgres.ts'
@@ -81,6 +83,16 @@ test('4. the scope', async () => {
     for (const { key } of narrow) refused.push(await statusOf(client(app, key), route))
     expect(refused).toContainEqual([route.method, route.path, 403, 0])
   }
+})
+
+test('4. the members, where they are hidden', async () => {
+  const scopes = SCOPES.filter((scope) => scope !== 'read' && scope !== 'team:read')
+  const { key, slug } = await newOrg(db.sql, { scopes })
+  await updateOrganization(db.sql, slug, { hide_members: true })
+  const naming = routes.filter(({ hooks }) => hooks.members === true)
+  expect(naming).not.toBeEmpty()
+  for (const route of naming)
+    expect(await statusOf(client(app, key), route)).toEqual([route.method, route.path, 403, 0])
 })
 
 test('4. the plan', async () => {
