@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Api } from '../../src/http/api.ts'
 import { newOrg, writeTo } from '../support/api.ts'
 import { testsFolder } from '../support/at-end.ts'
@@ -14,20 +14,32 @@ const ROOT = join(import.meta.dir, '../..')
 const database = await testsDatabase()
 const folder = testsFolder()
 
-test('the lists of CONTRIBUTING.md have a filter, pages and CSV', async () => {
+/** A copy of the sources by links, with the files that the page shows. */
+function writeExample(): string {
+  const features = join(folder.path, 'src/features')
+  mkdirSync(join(features, 'history'), { recursive: true })
+  for (const name of readdirSync(join(ROOT, 'src')).filter((one) => one !== 'features'))
+    symlinkSync(join(ROOT, 'src', name), join(folder.path, 'src', name))
+  for (const name of readdirSync(join(ROOT, 'src/features')))
+    symlinkSync(join(ROOT, 'src/features', name), join(features, name))
+  for (const name of ['node_modules', 'package.json']) symlinkSync(join(ROOT, name), join(folder.path, name))
   const page = readFileSync(join(ROOT, 'CONTRIBUTING.md'), 'utf8')
-  for (const [, path = '', code = ''] of page.matchAll(/^```ts\n\/\/ src\/(\S+)\n(.*?)^```$/gms)) {
-    const file = join(folder.path, path)
-    mkdirSync(dirname(file), { recursive: true })
-    writeFileSync(
-      file,
-      code
-        .replaceAll("from '../../", `from '${ROOT}/src/`)
-        .replaceAll("from '../usage/", `from '${ROOT}/src/features/usage/`)
-        .replace(/from '(@?[a-z/]+)'/g, (_, name: string) => `from '${Bun.resolveSync(name, ROOT)}'`),
-    )
-  }
-  const { historyRoutes } = await import(join(folder.path, 'features/history/routes.ts'))
+  for (const [, path = '', code = ''] of page.matchAll(/^```ts\n\/\/ (src\/\S+)\n(.*?)^```$/gms))
+    writeFileSync(join(folder.path, path), code)
+  const types = { extends: join(ROOT, 'tsconfig.json'), include: ['src/features/history'] }
+  writeFileSync(join(folder.path, 'tsconfig.json'), JSON.stringify(types))
+  return join(features, 'history/routes.ts')
+}
+const routes = writeExample()
+
+test('the lists of CONTRIBUTING.md have the right types', async () => {
+  const checking = Bun.spawn([process.execPath, 'check'], { cwd: folder.path, stderr: 'pipe' })
+  const said = (await new Response(checking.stdout).text()) + (await new Response(checking.stderr).text())
+  expect([await checking.exited, said]).toEqual([0, expect.stringContaining('No type errors')])
+})
+
+test('the lists of CONTRIBUTING.md have a filter, pages and CSV', async () => {
+  const { historyRoutes } = await import(routes)
   const app = smallApp(database.sql, (api: Api) => historyRoutes({ api }))
   const { orgId, key } = await newOrg(database.sql, { scopes: ['team:read', 'cost:read'] })
   for (const [project, sha, time] of [
