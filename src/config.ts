@@ -1,4 +1,4 @@
-// The settings: variable, flag, help and parser of each.
+// The settings of all commands: variable, flag, help and parser of each; with the plans and roles that there are.
 
 import { homedir } from 'node:os'
 import { join } from 'node:path'

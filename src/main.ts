@@ -1,3 +1,5 @@
+// The entry point: starts the embedded PostgreSQL's process, the budget hook, or the command line with its threads.
+
 import { EXEC_POSTGRES, execPostgres } from './database/embedded/exec-postgres.ts'
 
 // This process is then the copy of the program that becomes the embedded PostgreSQL, and does nothing else.

@@ -1,3 +1,5 @@
+// Runs work one piece after the other and sums what it returns: over items (`sumBy`), or in batches of rows until none is left.
+
 /** Runs `run`, which returns a number, for one item after the other. Returns the sum. */
 export async function sumBy<Item>(items: readonly Item[], run: (item: Item) => Promise<number>) {
   let sum = 0

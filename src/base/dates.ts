@@ -1,7 +1,8 @@
-import { memoize } from './memoize.ts'
+// Checks, reads and counts dates, times and spans of days. Dates are days as `YYYY-MM-DD`, of UTC or of a time zone that is
+// named; timestamps are RFC 3339 with an offset; a time that is given is either, or without offset, seconds or fraction. `Date`
+// alone cannot check them: it reads 2026-02-30 as 2 March.
 
-// Dates are days as `YYYY-MM-DD`, of UTC or of a time zone that is named; timestamps are RFC 3339 with an offset; a time that is given is either, or a timestamp
-// without offset, seconds or fraction. `Date` alone cannot check them: it reads 2026-02-30 as 2 March.
+import { memoize } from './memoize.ts'
 
 const DATE = /^(\d{4})-(\d{2})-(\d{2})$/
 const TIMESTAMP =

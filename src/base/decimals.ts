@@ -1,5 +1,5 @@
-// Exact decimal arithmetic on the doubles of JSON: a number counts as the shortest decimal that denotes it,
-// which is what was sent. It is scaled to an integer and rounded half up.
+// Exact decimal arithmetic for money and scores on the doubles of JSON: a number counts as the shortest decimal that denotes
+// it, which is what was sent. It is scaled to an integer and rounded half up.
 
 /** `value` × 10^decimals as an integer, half up. The value must be finite and not negative. */
 export function scaled(value: number, decimals: number): bigint {

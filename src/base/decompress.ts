@@ -1,7 +1,7 @@
+// Unpacks gzip and zstd (transcripts, files of `import` and of backups), which their first bytes distinguish.
+
 import { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
-
-// Unpacks gzip and zstd.
 
 const GZIP = [0x1f, 0x8b]
 const ZSTD = [0x28, 0xb5, 0x2f, 0xfd]

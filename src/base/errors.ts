@@ -1,3 +1,6 @@
+// Errors with a text for people: `ApiError` refuses a request, `OperatorError` ends a command; and codes and texts of other
+// errors.
+
 /** The reasons for which a request is not done. `http/failure.ts` gives each its status, and the code that clients read. */
 export type Reason =
   | 'UNAUTHORIZED'

@@ -1,4 +1,5 @@
-// Ids: random ones, ones in order of time, and ones that are derived from what they name.
+// Makes ids and random texts: random ids, ids in order of time, and ids derived from what they name, as a session's or a
+// file's.
 
 const LOWER_ALNUM = '0123456789abcdefghijklmnopqrstuvwxyz'
 export const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'

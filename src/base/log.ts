@@ -1,7 +1,7 @@
-import { visible } from './text.ts'
 // Structured log lines on standard error; standard output is for results of commands. Fields with the name of
 // a secret and values with the form of a secret are masked here, since every line passes through.
 
+import { visible } from './text.ts'
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
 export const LOG_FORMATS = ['pretty', 'json'] as const

@@ -1,3 +1,6 @@
+// Keeps results of functions: `memoize` by key, a bounded number; `once` the first; `onceResolved` that of the first promise
+// that succeeded.
+
 /** `make`, a pure function, with a cache of values, of which the oldest is removed for another. Errors are not cached. */
 export function memoize<Value>(make: (key: string) => Value, maxValues = 1_000): (key: string) => Value {
   const values = new Map<string, Value>()

@@ -1,8 +1,8 @@
+// Reads and checks the operator's file MODEL_PRICES, whose prices of models replace the built-in ones, again when it changes.
+
 import { readFileSync, statSync } from 'node:fs'
 import { codeOf, messageOf } from './errors.ts'
 import type { Log } from './log.ts'
-
-// Prices of models set by the operator, which replace the built-in ones.
 
 /** USD per million tokens, as the operator's MODEL_PRICES file gives them. */
 export interface ModelPrices {

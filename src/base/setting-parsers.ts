@@ -1,7 +1,7 @@
+// Parsers of settings (config.ts) and of commands' options: from the text of a flag or an environment variable to a value.
+
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
-
-// Parsers of settings: from the text of a flag or an environment variable to a value.
 
 /** The reason why a text is not a valid value. `reason` never contains the text, which may be a secret. */
 export class Invalid {

@@ -1,6 +1,6 @@
-import { fieldError } from './errors.ts'
-
 // Splits a stream of bytes into lines, and cuts those that are too long.
+
+import { fieldError } from './errors.ts'
 
 export interface Line {
   /** The number of the line, from 1. Blank lines are counted, but not returned. */

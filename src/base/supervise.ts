@@ -1,4 +1,4 @@
-// Starts a thread, and another one when it ends or is silent.
+// Starts a thread (intake, deliveries), and another one when it ends or is silent.
 
 import type { Log } from './log.ts'
 import { withTimeout } from './timing.ts'

@@ -1,6 +1,7 @@
-import type { FieldProblem } from './errors.ts'
+// Small functions on texts: plurals, cutting, comparing, escaping; and what PostgreSQL cannot store, NUL and unpaired
+// surrogates.
 
-// Counts in texts; texts that PostgreSQL can store: without NUL and without unpaired surrogates.
+import type { FieldProblem } from './errors.ts'
 
 /** `1 session`, `1,234 sessions`: the count is written as it is given. */
 export const plural = (count: number | bigint | string, one: string, many = `${one}s`): string =>

@@ -1,3 +1,5 @@
+// Tells the version, commit and target of this program; `versionOf` makes the version of a build.
+
 import { version } from '../../package.json'
 
 /** The facts that `bun run build` writes into the executable that it makes. */

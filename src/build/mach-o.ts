@@ -1,5 +1,5 @@
-// Reads the headers of macOS binaries, to pack what a program needs from another system, where `lipo` and
-// `otool` are missing. Formats: <mach-o/fat.h> and <mach-o/loader.h> of Apple's SDK.
+// Reads and changes macOS binaries where `lipo` and `otool` are missing: pack.ts takes one processor's part and lists
+// libraries, compile.ts removes a signature that no longer holds. Formats: <mach-o/fat.h> and <mach-o/loader.h> of Apple's SDK.
 
 const FAT_MAGIC = 0xcafebabe
 const MAGIC_64 = 0xfeedfacf

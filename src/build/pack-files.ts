@@ -4,7 +4,7 @@
 
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { basename, extname, join } from 'node:path'
-import { ROOT, replaceFile } from './files.ts'
+import { ROOT, writeByRename } from './files.ts'
 
 const DASHBOARD = 'src/dashboard'
 const FILES = [
@@ -40,7 +40,7 @@ export async function packFiles(): Promise<void> {
   mkdirSync(PACKED_FOLDER, { recursive: true })
   for (const file of FILES) write(basename(file), readFileSync(join(ROOT, file)))
   await packDashboard()
-  replaceFile(keyFile, key)
+  writeByRename(keyFile, key)
 }
 
 /** Bundles the page's script, with what is loaded on demand in files of its own, `part0.js` and so on. */
@@ -84,7 +84,10 @@ function keyOfSources(): string {
 }
 
 function write(name: string, content: Uint8Array<ArrayBuffer> | ArrayBuffer): void {
-  replaceFile(join(PACKED_FOLDER, `${name}.gz`), Bun.gzipSync(content, { library: 'libdeflate', level: 12 }))
+  writeByRename(
+    join(PACKED_FOLDER, `${name}.gz`),
+    Bun.gzipSync(content, { library: 'libdeflate', level: 12 }),
+  )
 }
 
 if (import.meta.main) await packFiles()

@@ -17,7 +17,7 @@ import {
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import type { Manifest } from '../database/embedded/assets.ts'
-import { ROOT, readPackage, replaceFile } from './files.ts'
+import { ROOT, readPackage, writeByRename } from './files.ts'
 import { linkedLibraries, thin } from './mach-o.ts'
 import { hasPostgres, hostTarget, type ServerTarget } from './targets.ts'
 
@@ -69,7 +69,7 @@ export async function pack(target: ServerTarget): Promise<void> {
   if (existsSync(manifestPath) && JSON.parse(readFileSync(manifestPath, 'utf8')).key === key) return
   await writeArchives(target, folder)
   const manifest: Manifest = { key, version, major: Number.parseInt(version, 10) }
-  replaceFile(manifestPath, JSON.stringify(manifest))
+  writeByRename(manifestPath, JSON.stringify(manifest))
 }
 
 async function writeArchives(target: ServerTarget, folder: string): Promise<void> {
@@ -200,7 +200,7 @@ function makeCluster(native: string, scratch: string): string {
 async function writeArchive(path: string, level: number, folder: string): Promise<void> {
   // macOS would add files for attributes
   const { stdout } = await Bun.$`COPYFILE_DISABLE=1 tar -cf - -C ${folder} .`.quiet()
-  replaceFile(path, await Bun.zstdCompress(stdout, { level }))
+  writeByRename(path, await Bun.zstdCompress(stdout, { level }))
 }
 
 if (import.meta.main) await packForHost()

@@ -1,3 +1,5 @@
+// The systems that the program is compiled for, those with a PostgreSQL to pack, and the one that this build runs on.
+
 /** The systems for which there is a PostgreSQL to pack. */
 const SERVER_TARGETS = ['linux-x64', 'linux-arm64', 'darwin-x64', 'darwin-arm64'] as const
 /** Every system the program is compiled for; on the others it serves only with DATABASE_URL. */

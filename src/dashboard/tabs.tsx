@@ -1,3 +1,5 @@
+// The tabs of the header and their pages.
+
 import type { ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { linkTo, type PageProps, type Route } from './client/links.ts'
@@ -5,8 +7,6 @@ import { OverviewPage } from './overview/overview.tsx'
 import { CostPage } from './pages/cost.tsx'
 import { SessionPage } from './sessions/session.tsx'
 import { SessionsPage } from './sessions/sessions.tsx'
-
-// The tabs of the header and their pages.
 
 /** A page whose script is loaded when it is shown first. */
 export function onDemand<Module, Props extends object>(

@@ -1,9 +1,8 @@
+// Keeps and applies what this browser's reader chose: light, dark, or as the system has it.
+
 import { storedAs } from './client/storage.ts'
 
-// Light or dark, as chosen or as the system has it.
-
 const stored = storedAs('cloud-analytics-theme', () => localStorage)
-/** `light` or `dark` as chosen in this browser; else as its system has it. */
 export const THEMES = ['system', 'light', 'dark'] as const
 type Theme = (typeof THEMES)[number]
 

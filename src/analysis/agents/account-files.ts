@@ -5,7 +5,7 @@ import type { LimitRecord } from '../records/plan.ts'
 import { FORMATS, formatAgent } from './format-list.ts'
 import { jsonAt } from './transcript/json-lines.ts'
 import { isObject } from './transcript/lenient-json.ts'
-import { limitRecords } from './transcript/stated-limits.ts'
+import { agentLimitRecords } from './transcript/stated-limits.ts'
 
 const formatOf = (path: string) => FORMATS.find(({ account }) => account?.name === basename(path))
 
@@ -20,9 +20,9 @@ function accountAt(path: string) {
 }
 
 /** The limits that such a file states. */
-export function readAccount(path: string, options: Parameters<typeof limitRecords>[2]): LimitRecord[] {
+export function readAccount(path: string, options: Parameters<typeof agentLimitRecords>[2]): LimitRecord[] {
   const file = accountAt(path)
-  return file === undefined ? [] : limitRecords(file.account.limits(file.document), file.agent, options)
+  return file === undefined ? [] : agentLimitRecords(file.account.limits(file.document), file.agent, options)
 }
 
 /** The agents of these files for whose calls a subscription pays where they do not say who does. */

@@ -1,11 +1,11 @@
+// The format of a file is detected from its first bytes, never from its name: a file called "Gemini" may be Claude's.
+
 import { basename } from 'node:path'
 import { FORMATS } from './format-list.ts'
 import { type Format, type Head, type HeadFacts, idIn, type Objects, sessionIdIn } from './formats/format.ts'
 import { useDatabase } from './transcript/database.ts'
 import { isDatabase, isPackedFile, readHead } from './transcript/file-bytes.ts'
 import { copyText, isObject, type Json, parseJson, textOf } from './transcript/lenient-json.ts'
-
-// The format of a file is detected from its first bytes, never from its name: a file called "Gemini" may be Claude's.
 
 export type DetectedFormat =
   /** `format`: its name. */

@@ -1,3 +1,6 @@
+// The facts of an earlier run about a file decide which part of it is read again. Agents only append to their files:
+// size, times and the bytes at both ends tell whether a file is as it was, or has grown.
+
 import { createHash } from 'node:crypto'
 import { closeSync, readSync, type Stats, statSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
@@ -6,9 +9,6 @@ import type { DetectedFormat } from './file-format.ts'
 import { FORMATS } from './format-list.ts'
 import { openRegular } from './git/regular-file.ts'
 import { isDatabase } from './transcript/file-bytes.ts'
-
-// The facts of an earlier run about a file decide which part of it is read again. Agents only append to their files:
-// size, times and the bytes at both ends tell whether a file is as it was, or has grown.
 
 /** A file as a run found it, and what became of its sessions. */
 export interface KnownFile {

@@ -23,7 +23,7 @@ import { fragmentsOf } from './transcript/fragments.ts'
 import { createLineOwners, type LineOwners } from './transcript/line-owners.ts'
 import { newSecretScan, noScan } from './transcript/secret-scan.ts'
 import { type FileGroup, newFileGroup, SourceFile } from './transcript/source-file.ts'
-import { limitRecords } from './transcript/stated-limits.ts'
+import { agentLimitRecords } from './transcript/stated-limits.ts'
 import { type StartedSession, startedSessions } from './transcript/sub-agents.ts'
 import type { Transcript } from './transcript/transcript.ts'
 import type { Turn } from './transcript/transcript-model.ts'
@@ -220,7 +220,7 @@ async function* resultsOf(
   if (records.length === 0 && files.every(({ file }) => file.unreadableCount === 0))
     for (const { source } of files) options.onSkipped?.(source.path, NOTHING_OF_ITS_OWN)
   const stated = files.flatMap(({ file }) => file.limits.list())
-  const limits = limitRecords(stated, last?.agent ?? '', options)
+  const limits = agentLimitRecords(stated, last?.agent ?? '', options)
   for (const { source, file } of files) {
     const isLast = file === last
     yield {

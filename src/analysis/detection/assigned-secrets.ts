@@ -1,8 +1,8 @@
-import { looksRandom } from './random-text.ts'
-import type { OwnRule } from './service-rules.ts'
-
 // Secrets that have no form of their own: values of variables with the name of a secret, bearer tokens, passwords in
 // addresses. Most such values in code and transcripts are names, paths and examples, so a value must look random.
+
+import { looksRandom } from './random-text.ts'
+import type { OwnRule } from './service-rules.ts'
 
 /** Characters of a name that are looked at. */
 const NAME_LENGTH = 80

@@ -1,8 +1,8 @@
+// The rules by which a command is dangerous.
+
 import type { Severity } from '../records/finding.ts'
 import { type Invocation, isShell, readsProgramFromInput } from './invocations.ts'
 import type { Word } from './shell.ts'
-
-// The rules by which a command is dangerous.
 
 /** A rule that an invocation matches; `file`: the path that it concerns, if any. */
 interface RuleMatch {

@@ -1,11 +1,11 @@
+// Dangerous commands, modes and files as findings, with their titles.
+
 import type { FindingRecord, Severity } from '../records/finding.ts'
 import type { DangerousAction } from '../records/fragments.ts'
 import { matchCommandRules, severityOfSql } from './command-rules.ts'
 import { fingerprintOf } from './fingerprint.ts'
 import type { Invocation } from './invocations.ts'
 import { sensitivityOf } from './sensitive-files.ts'
-
-// Dangerous commands, modes and files as findings, with their titles.
 
 const TEXTS: Readonly<Record<string, readonly [title: string, description: string]>> = {
   'recursive-delete': [

@@ -1,7 +1,7 @@
+// Finds texts in base64 or hexadecimal, so that what they encode is searched for secrets too.
+
 import { type LongWord, longWordsIn } from './long-words.ts'
 import { type RawFinding, type Scanner, TEXT_SEPARATOR } from './secret-rules.ts'
-
-// Finds texts in base64 or hexadecimal, so that what they encode is searched for secrets too.
 
 /** Characters of the shortest run: 18 bytes. */
 const SHORTEST = 24

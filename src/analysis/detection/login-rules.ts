@@ -1,9 +1,9 @@
+// Passwords that are known by the form of the file, address or command line that they are in. Most such texts are examples,
+// so a password must look random.
+
 import type { Needed } from './prepare-text.ts'
 import { looksRandom } from './random-text.ts'
 import type { OwnRule } from './service-rules.ts'
-
-// Passwords that are known by the form of the file, address or command line that they are in. Most such texts are examples,
-// so a password must look random.
 
 /** A character of a password: no reference to a variable, and none that ends it. */
 const OF_PASSWORD = '[^\\s"\'`$<>{}()\\\\]'

@@ -1,12 +1,12 @@
+// Runs the rules of secretlint's recommended preset on a text. @secretlint/core, which does the same for files, compares
+// every message with every other one: 48,000 key ids in 1 MB took 20 s. It also obeys comments that switch rules off.
+
 import type {
   SecretLintRuleContext as Context,
   SecretLintRuleCreator as Rule,
   SecretLintSourceCode as Source,
 } from '@secretlint/types'
 import { hasNeeded, type Needed, type Searched } from './prepare-text.ts'
-
-// Runs the rules of secretlint's recommended preset on a text. @secretlint/core, which does the same for files, compares
-// every message with every other one: 48,000 key ids in 1 MB took 20 s. It also obeys comments that switch rules off.
 
 /** A rule's report: offsets into the text, end exclusive; `data` has the secret's text. */
 export interface Report {

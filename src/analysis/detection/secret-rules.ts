@@ -1,3 +1,5 @@
+// The rules that find secrets: secretlint's recommended preset, and rules for kinds that it lacks.
+
 import type { Severity } from '../records/finding.ts'
 import { ASSIGNED_RULES } from './assigned-secrets.ts'
 import { LOGIN_RULES } from './login-rules.ts'
@@ -5,8 +7,6 @@ import type { LongWord } from './long-words.ts'
 import { hasNeeded, type Searched, searchedOf } from './prepare-text.ts'
 import { loadPresetRules, type Report, reportsOf, rulesFor } from './preset-rules.ts'
 import { type OwnRule, SERVICE_RULES } from './service-rules.ts'
-
-// The rules that find secrets: secretlint's recommended preset, and rules for kinds that it lacks.
 
 /** Separates texts that are scanned together: no rule matches across it. */
 export const TEXT_SEPARATOR = '\n\u0000\u0000\n'

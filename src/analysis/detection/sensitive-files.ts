@@ -1,6 +1,6 @@
-import type { Severity } from '../records/finding.ts'
-
 // Tells which files hold secrets or keys by their paths.
+
+import type { Severity } from '../records/finding.ts'
 
 /** The kind of a file that an agent should not read or keep. */
 interface Sensitivity {

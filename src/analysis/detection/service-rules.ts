@@ -1,8 +1,8 @@
+// Our own rules for keys of services that the preset does not know.
+
 import type { Severity } from '../records/finding.ts'
 import type { Needed } from './prepare-text.ts'
 import { looksRandom } from './random-text.ts'
-
-// Our own rules for keys of services that the preset does not know.
 
 export interface OwnRule {
   ruleId: string

@@ -1,8 +1,8 @@
+// Days drawn in pairs, one of each arm, and the exact test of what the draw could have shown (docs/effects.md).
+
 import { createHash } from 'node:crypto'
 import { MEASURES, type MeasureName } from './measures.ts'
 import { addTo, SUM, type Sums, valueAt } from './sums.ts'
-
-// Days drawn in pairs, one of each arm, and the exact test of what the draw could have shown (docs/effects.md).
 
 /** Draws that the one that was made is compared with. */
 const DRAWS = 1_999

@@ -1,9 +1,9 @@
+// The effect of a change, by those who changed and those who had not (docs/effects.md). All sums are made in the order of
+// weeks, then of units and projects by id: the same work gives the same bytes.
+
 import { differenceOf, MEASURES, type MeasureName } from './measures.ts'
 import { studentQuantile } from './student.ts'
 import { cellSum, hasWorkIn, QUANTITY, SUM, type Sums, type Unit, valueAt } from './sums.ts'
-
-// The effect of a change, by those who changed and those who had not (docs/effects.md). All sums are made in the order of
-// weeks, then of units and projects by id: the same work gives the same bytes.
 
 /** Weeks before a change that are compared; a unit must have worked in the first half. */
 export const BEFORE = 8

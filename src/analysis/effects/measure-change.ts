@@ -1,3 +1,5 @@
+// Measures a change: its effect on cost and quality, how sure that is, and the verdict.
+
 import { type AssignedMember, bothArms, testDraw } from './assigned-arms.ts'
 import { BEFORE, type ClusterKind, type Comparison, compare, differenceAt, type Interval } from './compare.ts'
 import { comparePast } from './earlier-dates.ts'
@@ -5,8 +7,6 @@ import { differenceOf, effectOf, MEASURES, type MeasureName } from './measures.t
 import { type Money, moneyOf } from './money.ts'
 import { FROM_START } from './noticed-changes.ts'
 import { ALL_SUMS, cellSum, hasWorkIn, round6, SUM, type Unit, valueAt } from './sums.ts'
-
-// Measures a change: its effect on cost and quality, how sure that is, and the verdict.
 
 export const VERDICTS = [
   ...(['too_early', 'too_few', 'unchecked', 'withheld'] as const),

@@ -1,7 +1,7 @@
+// Money that a change made of the cost, and its parts.
+
 import { type LogCause, logPartsOf, roundedParts, WORK_KINDS, type Work } from '../scoring/change-parts.ts'
 import { BASE, QUANTITY, SUM, type Sums, valueAt } from './sums.ts'
-
-// Money that a change made of the cost, and its parts.
 
 export const PARTS = [
   ...(['price', 'calls_per_prompt', 'model_mix'] as const),

@@ -1,6 +1,6 @@
-import { WORK_KINDS } from '../scoring/change-parts.ts'
-
 // Sums of the work of a unit (a member, or a repository) as effects are measured from them.
+
+import { WORK_KINDS } from '../scoring/change-parts.ts'
 
 /** The places of sums in an array: quality in hundredths of points, cost in micro-dollars. */
 export const SUM = { sessions: 0, prompts: 1, calls: 2, results: 3, errors: 4, quality: 5, cost: 6 } as const

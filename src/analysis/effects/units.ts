@@ -1,7 +1,7 @@
+// Members or repositories with their weeks of work, as changes are measured by.
+
 import { PICO_PER_MICRO } from '../scoring/base-prices.ts'
 import { ALL_SUMS, addTo, BASE, QUANTITY, type Sums, type Unit } from './sums.ts'
-
-// Members or repositories with their weeks of work, as changes are measured by.
 
 export interface UnitWork {
   unit: string

@@ -1,11 +1,11 @@
+// Findings of a session's record, with its security score.
+
 import { compareText } from '../../base/text.ts'
 import { dangerousActionFinding } from '../detection/dangerous-actions.ts'
 import { secretFinding, securityScore, withOmittedCount } from '../detection/secrets.ts'
 import { type FindingRecord, MAX_FINDINGS, SEVERITY_RANK } from '../records/finding.ts'
 import type { DangerousAction, SessionFragments } from '../records/fragments.ts'
 import type { SessionRecord } from '../records/session.ts'
-
-// Findings of a session's record, with its security score.
 
 /** The number of a turn, or of the last turn at the time `at`; null for neither. */
 type NumberOf = (turn: string | null, at: string | null) => number | null

@@ -1,9 +1,9 @@
+// Short facts about a session, derived from counts: no prompt, response or output is quoted.
+
 import { compareText, cut, plural } from '../../base/text.ts'
 import type { CallFragment, EventFragment, TurnFragment } from '../records/fragments.ts'
 import type { ObservationRecord, ToolUse } from '../records/session.ts'
 import type { QualitySignals } from '../scoring/quality.ts'
-
-// Short facts about a session, derived from counts: no prompt, response or output is quoted.
 
 /** An event, or a call that the user rejected. */
 export type SessionEvent = Omit<EventFragment, 'id' | 'type'> & { type: EventFragment['type'] | 'rejection' }

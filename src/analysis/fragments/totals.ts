@@ -1,8 +1,8 @@
+// Totals that an agent states for a run or for the whole session, beside the calls that are known one by one.
+
 import { compareText } from '../../base/text.ts'
 import type { ModelTotal, RunFragment } from '../records/fragments.ts'
 import { plainNameOf } from '../scoring/model-names.ts'
-
-// Totals that an agent states for a run or for the whole session, beside the calls that are known one by one.
 
 type Totals = ModelTotal[]
 type Counts = ModelTotal['tokens']

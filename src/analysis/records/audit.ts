@@ -1,7 +1,7 @@
+// The records of the audit log: entries and reports.
+
 import { type Static, Type } from '@sinclair/typebox'
 import { component, literals, name, optional, Timestamp } from './fields.ts'
-
-// The records of the audit log: entries and reports.
 
 export const AuditRecord = component('AuditRecord', {
   type: Type.Literal('audit'),

@@ -1,8 +1,8 @@
+// Records of budgets.
+
 import { type Static, Type } from '@sinclair/typebox'
 import type { FieldProblem } from '../../base/errors.ts'
 import { component, name, optional } from './fields.ts'
-
-// Records of budgets.
 
 const SCOPES = ['project', 'member', 'team'] as const
 

@@ -1,7 +1,7 @@
+// Notes of agents on calls: version, effort, skill, vendor, who paid.
+
 import { cut } from '../../base/text.ts'
 import { CALL_NOTE_NAMES, type CallNotes } from './session.ts'
-
-// Notes of agents on calls: version, effort, skill, vendor, who paid.
 
 const MAX_NOTE = 200
 const textOf = (value: unknown) => (typeof value === 'string' && value !== '' ? value : null)

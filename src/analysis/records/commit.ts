@@ -1,8 +1,8 @@
+// The record of a commit, with the share of its lines that agents wrote.
+
 import { type Static, Type } from '@sinclair/typebox'
 import type { FieldProblem } from '../../base/errors.ts'
 import { closed, component, count, literals, name, optional, Timestamp } from './fields.ts'
-
-// The record of a commit, with the share of its lines that agents wrote.
 
 /** Longest path of a file in a commit, in bytes of UTF-8. */
 export const MAX_PATH_BYTES = 1_024

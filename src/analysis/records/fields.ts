@@ -1,6 +1,6 @@
-import { type ObjectOptions, type TProperties, type TSchema, type TUnsafe, Type } from '@sinclair/typebox'
-
 // Schemas of fields that several kinds of records share.
+
+import { type ObjectOptions, type TProperties, type TSchema, type TUnsafe, Type } from '@sinclair/typebox'
 
 export const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
 export const optional = <Schema extends TSchema>(schema: Schema) => Type.Optional(nullable(schema))

@@ -1,7 +1,7 @@
+// Records of findings.
+
 import { type Static, Type } from '@sinclair/typebox'
 import { closed, literals, name, optional, score, Timestamp } from './fields.ts'
-
-// Records of findings.
 
 export const Severity = literals(['critical', 'high', 'medium', 'low'])
 export type Severity = Static<typeof Severity>

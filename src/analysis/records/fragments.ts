@@ -1,3 +1,8 @@
+// An agent writes a session to several files: a resumed or forked session repeats lines of another one, a sub-agent has a
+// file of its own, and two laptops may each have a half. The parts of a session are the messages, calls, results and
+// totals that one client read, each under a hash of the agent's own id. The server merges parts by these ids, so that
+// nothing counts twice and nothing is lost, and composes the session record from them.
+
 import { gunzipSync } from 'node:zlib'
 import { type Static, Type } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
@@ -5,11 +10,6 @@ import { closed, count, literals, name, nullable } from './fields.ts'
 import { Severity } from './finding.ts'
 import { CALL_NOTES, MAX_PARTS, PullRequest, SESSION_NOTES } from './session.ts'
 import './text-formats.ts'
-
-// An agent writes a session to several files: a resumed or forked session repeats lines of another one, a sub-agent has a
-// file of its own, and two laptops may each have a half. The parts of a session are the messages, calls, results and
-// totals that one client read, each under a hash of the agent's own id. The server merges parts by these ids, so that
-// nothing counts twice and nothing is lost, and composes the session record from them.
 
 /** Items of a session; what is beyond is left out by id. */
 export const LIMITS = { events: 10_000, secrets: 10_000, modes: 100, runs: 1_000 } as const

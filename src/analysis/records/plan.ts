@@ -1,9 +1,9 @@
+// The records of a paid plan and of a limit that was reached.
+
 import { type Static, Type } from '@sinclair/typebox'
 import type { FieldProblem } from '../../base/errors.ts'
 import { component, literals, name, optional } from './fields.ts'
 import { VENDORS } from './session.ts'
-
-// The records of a paid plan and of a limit that was reached.
 
 const Vendor = literals(VENDORS)
 export type Vendor = (typeof VENDORS)[number]

@@ -1,10 +1,10 @@
+// Records of pull requests, with the parts of their risk.
+
 import { type Static, Type } from '@sinclair/typebox'
 import { SCORE_DECIMALS, scaled } from '../../base/decimals.ts'
 import type { FieldProblem } from '../../base/errors.ts'
 import { CommitFile, Sha } from './commit.ts'
 import { closed, component, literals, name, optional, score, Timestamp } from './fields.ts'
-
-// Records of pull requests, with the parts of their risk.
 
 const RiskContribution = closed({
   name: name(1_100),

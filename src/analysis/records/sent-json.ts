@@ -1,8 +1,8 @@
+// Reads JSON that is sent, within limits of depth and of values.
+
 import { type JSONPath, visit } from 'jsonc-parser'
 import { type FieldProblem, fieldError, MAX_PROBLEMS, validationError } from '../../base/errors.ts'
 import { cut, findUnstorable } from '../../base/text.ts'
-
-// Reads JSON that is sent, within limits of depth and of values.
 
 /** Deepest nesting: no record needs more, and 30,000 nested arrays would overflow the validators' stack. */
 const MAX_DEPTH = 64

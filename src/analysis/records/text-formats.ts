@@ -1,8 +1,8 @@
+// The formats of texts that schemas name, known to TypeBox in every thread that imports this file.
+
 import { FormatRegistry } from '@sinclair/typebox'
 import { isDate, isTime, isTimestamp, isTimeZone } from '../../base/dates.ts'
 import { MAX_PATH_BYTES } from './commit.ts'
-
-// The formats of texts that schemas name, known to TypeBox in every thread that imports this file.
 
 FormatRegistry.Set('timestamp', isTime)
 // parts of a session are compared as they were sent

@@ -1,9 +1,9 @@
+// Tokens at the prices of one day, for change-parts.ts: what would have been paid had no price changed since.
+
 import { DAY_MS } from '../../base/dates.ts'
 import type { PriceOverrides } from '../../base/model-prices.ts'
 import { createLookUp } from './price-lookup.ts'
 import { loadPricer, PRICED_KINDS, type Pricer } from './prices.ts'
-
-// Tokens at the prices of one day, for change-parts.ts: what would have been paid had no price changed since.
 
 const HOUR_MS = 3_600_000
 /** Tokens of one kind: more than any size of a prompt from which on it is long. */

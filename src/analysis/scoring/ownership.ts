@@ -1,7 +1,7 @@
-import { compareText } from '../../base/text.ts'
-
 // Code ownership: degree of authorship and bus factor after Avelino, Passos, Hora and Valente, "A novel approach for
 // estimating truck factors" (ICPC 2016, arXiv 1604.06766), with the weights of Fritz et al. (TOSEM 2014).
+
+import { compareText } from '../../base/text.ts'
 
 /** Owners of a file have at least this share of its highest degree of authorship (Avelino et al.: 0.75). */
 const AUTHOR_SHARE = 0.75

@@ -1,8 +1,8 @@
-import { plainNameOf } from './model-names.ts'
-import { createLookUp, type Price, type PriceRow } from './price-lookup.ts'
-
 // A guess of a price for a model that has none: the price of the nearest model of its family. Nothing is priced by it until
 // somebody puts it into the MODEL_PRICES file.
+
+import { plainNameOf } from './model-names.ts'
+import { createLookUp, type Price, type PriceRow } from './price-lookup.ts'
 
 export interface PriceGuess {
   /** The model whose price it is; null where no model of the family has one. */

@@ -1,8 +1,8 @@
+// The prices of a model at a time, by exact name: our own (price-facts.ts), else those of @pydantic/genai-prices.
+
 import type { MatchLogic, ModelInfo, Provider } from '@pydantic/genai-prices'
 import { lookUpNames, percentOf } from './model-names.ts'
 import { FACT_NAMES, factsOf, isPeak, type PriceFact } from './price-facts.ts'
-
-// The prices of a model at a time, by exact name: our own (price-facts.ts), else those of @pydantic/genai-prices.
 
 type Library = typeof import('@pydantic/genai-prices')
 

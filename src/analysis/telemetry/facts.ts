@@ -1,3 +1,5 @@
+// Reads the facts that a record may state of a session from its attributes.
+
 import { notesFrom } from '../records/call-notes.ts'
 import { type CallFragment, fragmentId, newCall, type TurnFragment } from '../records/fragments.ts'
 import type { CallNotes } from '../records/session.ts'
@@ -5,8 +7,6 @@ import { tierOf } from '../scoring/price-tiers.ts'
 import { picodollarsOf } from '../scoring/prices.ts'
 import { type Convention, NAMES, NOTES } from './conventions.ts'
 import type { Attributes, TelemetryRecord } from './model.ts'
-
-// Reads the facts that a record may state of a session from its attributes.
 
 /** A prompt or a call of a model's API is a turn, a tool's result a call. Of a record without both only the time is kept. */
 export interface Fact {

@@ -1,8 +1,8 @@
+// Reads what a record says of a session, by the conventions of each agent (docs/sync.md).
+
 import { CONVENTIONS, GEN_AI, NAMES } from './conventions.ts'
 import { type Fact, firstText, hasCounts, notesIn, prompt, type Refusal, tool, usage } from './facts.ts'
 import type { TelemetryRecord } from './model.ts'
-
-// Reads what a record says of a session, by the conventions of each agent (docs/sync.md).
 
 /** A fact of a session that is kept of a record. */
 export interface Observation extends Fact {

@@ -1,8 +1,8 @@
-import { ATTRIBUTES } from './conventions.ts'
-import { type Attributes, eventName, isoTime, MAX_TEXT, type TelemetryRecord, withTime } from './model.ts'
-
 // Reads OTLP's requests from JSON, which differs from that of protobuf in general by ids in hexadecimal:
 // https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding. 64-bit integers are texts or numbers.
+
+import { ATTRIBUTES } from './conventions.ts'
+import { type Attributes, eventName, isoTime, MAX_TEXT, type TelemetryRecord, withTime } from './model.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 type OnRecord = (record: TelemetryRecord) => void

@@ -1,9 +1,9 @@
+// Reads OTLP's requests from protobuf. Numbers of fields are those of opentelemetry-proto 1.x. All three requests are built
+// alike: resources (1), each with its resource (1) and scopes (2), each with records (2).
+
 import { ATTRIBUTES } from './conventions.ts'
 import { type Attributes, eventName, isoTime, MAX_TEXT, type TelemetryRecord, withTime } from './model.ts'
 import { MessageReader, WireError } from './protobuf-wire.ts'
-
-// Reads OTLP's requests from protobuf. Numbers of fields are those of opentelemetry-proto 1.x. All three requests are built
-// alike: resources (1), each with its resource (1) and scopes (2), each with records (2).
 
 type OnRecord = (record: TelemetryRecord) => void
 type Values = Map<string, string | number | boolean>

@@ -1,7 +1,7 @@
+// Facts, into which a session is divided: by the day on which it happened, by model, and by what its price depends on.
+
 import type { CallNotes, KnownTokens, SessionNotes, Tokens } from '../records/session.ts'
 import { PRICED_KINDS } from '../scoring/prices.ts'
-
-// Facts, into which a session is divided: by the day on which it happened, by model, and by what its price depends on.
 
 /** The kinds of cost; `other`: searches, and costs without tokens. */
 export const COST_KINDS = [...PRICED_KINDS, 'other'] as const

@@ -1,8 +1,8 @@
+// Metrics of the process: memory, processor time, files, the event loop.
+
 import { readdirSync } from 'node:fs'
 import { BUILD } from '../version.ts'
 import type { Registry } from './registry.ts'
-
-// Metrics of the process: memory, processor time, files, the event loop.
 
 const LAG_SAMPLE_MS = 50
 const LAG_BOUNDS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]

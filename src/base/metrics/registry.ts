@@ -1,8 +1,8 @@
-import { withTimeout } from '../timing.ts'
-
 // Metrics and their text format, version 0.0.4 (prometheus.io/docs/instrumenting/exposition_formats). Of our own: prom-client
 // makes the text of the labels at each observation, which takes twenty times as long as here, where callers keep what they
 // count with; and its default collectors fail under Bun.
+
+import { withTimeout } from '../timing.ts'
 
 /** A value for each label of a metric, in the metric's order. No organization, user or id, which have no bound. */
 type LabelValues = readonly string[]

@@ -1,6 +1,6 @@
-import type { Counter, Registry } from './registry.ts'
-
 // Metrics of requests, of limits, and of responses in memory.
+
+import type { Counter, Registry } from './registry.ts'
 
 /** Upper bounds of the buckets of a request's duration: answers from memory take parts of a millisecond. */
 const BOUNDS_S = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]

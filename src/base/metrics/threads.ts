@@ -1,4 +1,4 @@
-// Counts in threads what the main thread publishes as metrics.
+// Counts in threads (intake, deliveries) what the main thread publishes as metrics, and adds there what they report.
 
 import type { TallyCounts, ThreadMeter } from '../supervise.ts'
 import type { Counter, Registry } from './registry.ts'

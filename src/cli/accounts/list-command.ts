@@ -1,9 +1,9 @@
+// Lists of the commands for accounts.
+
 import type { Sql } from '../../database/client.ts'
 import { type Context, withOrganization } from '../command/context.ts'
 import { printResult } from '../command/output.ts'
 import { table } from '../command/table.ts'
-
-// Lists of the commands for accounts.
 
 export const listed =
   <Row extends object>(

@@ -1,3 +1,6 @@
+// Shared by commands whose options become one record, which is written as a sync writes it. They load this file when
+// they run, since the schemas and writers of records are slow to load.
+
 import { problemOf } from '../../analysis/records/check-record.ts'
 import { OperatorError } from '../../base/errors.ts'
 import type { Sql } from '../../database/client.ts'
@@ -5,9 +8,6 @@ import { writeRecords } from '../../server/sync/write.ts'
 import { commandLineActor } from '../command/actor.ts'
 import type { Context } from '../command/context.ts'
 import { syncDepsOf } from '../command/sync-deps.ts'
-
-// Shared by commands whose options become one record, which is written as a sync writes it. They load this file when
-// they run, since the schemas and writers of records are slow to load.
 
 /** The options that have other names than the fields they become. */
 const OPTION_OF_FIELD: Record<string, string> = { display_name: 'name', report_type: 'type' }

@@ -1,3 +1,5 @@
+// `login` by a person's approval in a browser.
+
 import { setTimeout } from 'node:timers/promises'
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
@@ -6,8 +8,6 @@ import { printMessage } from '../command/output.ts'
 import { type Answer, askServer, bodyOf, errorOf, refuseRedirect } from './ask-server.ts'
 import { notOurs } from './key-owner.ts'
 import { machineName } from './machine-name.ts'
-
-// `login` by a person's approval in a browser.
 
 const TIMEOUT_MS = 10_000
 /** Longer ones are no server's of ours. */

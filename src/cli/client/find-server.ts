@@ -1,11 +1,11 @@
+// Finds the server and the key of a command: a flag comes before the environment, that before the login.
+
 import { parseKey } from '../../accounts/keys/format.ts'
 import { OperatorError } from '../../base/errors.ts'
 import { shellWord } from '../../base/text.ts'
 import { printMessage } from '../command/output.ts'
 import type { Environment } from './folders.ts'
 import { isLoginOpen, loginPath, readLogin } from './login-file.ts'
-
-// Finds the server and the key of a command: a flag comes before the environment, that before the login.
 
 /** The options of every command that talks to a server. */
 export interface ServerOptions {

@@ -1,7 +1,7 @@
+// Folders of this user's settings and state, by platform.
+
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-
-// Folders of this user's settings and state, by platform.
 
 export type Environment = Record<string, string | undefined>
 

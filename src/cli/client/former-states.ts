@@ -1,3 +1,5 @@
+// Version 0.2 kept three files for each server and organization: they are read once, and removed.
+
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { isStoredAction } from '../../analysis/agents/attribution/written-store.ts'
@@ -5,8 +7,6 @@ import { isObject, type Json, parseJson } from '../../analysis/agents/transcript
 import { lineHash } from '../../analysis/agents/transcript/line-owners.ts'
 import { readJsonFile } from '../../base/json-file.ts'
 import { KINDS, type Run, type StateDatabase } from './state-database.ts'
-
-// Version 0.2 kept three files for each server and organization: they are read once, and removed.
 
 const STATE = /^sync-([0-9a-f]{32})\.json$/
 /** An entry of the lines: the hash of a line in 8 bytes, of its session in 4. */

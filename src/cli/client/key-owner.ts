@@ -1,11 +1,11 @@
+// Asks a server whose key it is, and explains refusals.
+
 import { type FieldProblem, OperatorError } from '../../base/errors.ts'
 import { shellWord } from '../../base/text.ts'
 import { VERSION } from '../../base/version.ts'
 import type { WhoAmI } from '../../features/whoami/model.ts'
 import { type Answer, askServer, bodyOf, errorOf, refuseRedirect } from './ask-server.ts'
 import type { Server } from './find-server.ts'
-
-// Asks a server whose key it is, and explains refusals.
 
 const TIMEOUT_MS = 10_000
 

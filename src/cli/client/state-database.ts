@@ -1,9 +1,9 @@
+// Opens the SQLite file of what this machine has sent.
+
 import { Database, type SQLQueryBindings } from 'bun:sqlite'
 import { existsSync } from 'node:fs'
 import { codeOf, messageOf } from '../../base/errors.ts'
 import { createPrivate, writeError } from './whole-file.ts'
-
-// Opens the SQLite file of what this machine has sent.
 
 /** The tables of values: JSON by id, for each server and organization; and those of what was sent. */
 export const SENT = ['files', 'sessions', 'commits', 'attributed', 'repositories'] as const

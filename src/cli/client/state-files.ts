@@ -1,10 +1,10 @@
+// Names and deletes the files that this machine keeps for a login.
+
 import { existsSync, readdirSync, rmdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Environment, stateFolder } from './folders.ts'
 import { forgetServer, hasState, withState } from './sync-state.ts'
 import { isLockHeld } from './watch-lock.ts'
-
-// Names and deletes the files that this machine keeps for a login.
 
 const BUDGETS = /^budgets-[0-9a-f]{32}\.json(?:\.\d+\.tmp)?$/
 /** The state, also as 0.2 kept it, copies of budgets, and what watch writes. */

@@ -1,9 +1,9 @@
+// The lock of the running `watch`, by which others see that it runs.
+
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { noSpaceError } from '../../base/errors.ts'
 import { lockFile } from '../../base/file-lock.ts'
-
-// The lock of the running `watch`, by which others see that it runs.
 
 /** Others hold the lock for an instant when they ask whether it is held. */
 const WAIT_MS = 500

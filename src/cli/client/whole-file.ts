@@ -1,8 +1,9 @@
+// Writes files completely or not at all: private ones in the program's own folder, and others with a given mode (services,
+// settings of agents).
+
 import { chmodSync, closeSync, mkdirSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { codeOf, messageOf, noSpaceError, OperatorError } from '../../base/errors.ts'
-
-// Writes files that only their owner may read.
 
 const OWNER_ONLY = { folder: 0o700, file: 0o600 }
 

@@ -1,8 +1,8 @@
+// The commands' base: options of the settings, examples, and how a command is run.
+
 import { Command, type CommandOptions, Option } from 'commander'
 import { contextOf, explainFullDisk, type ProcessContext, type Run } from './context.ts'
 import { secret } from './option-parsers.ts'
-
-// The commands' base: options of the settings, examples, and how a command is run.
 
 const SERVER_HELP = 'address of the server (CLOUD_ANALYTICS_SERVER, else that of login)'
 export const KEY_HELP = 'API key (CLOUD_ANALYTICS_KEY, else that of login); or @FILE'

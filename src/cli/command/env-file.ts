@@ -1,7 +1,7 @@
+// Settings from a file, as a unit of systemd reads it.
+
 import { readFileSync } from 'node:fs'
 import { codeOf, OperatorError } from '../../base/errors.ts'
-
-// Settings from a file, as a unit of systemd reads it.
 
 type Environment = Record<string, string | undefined>
 

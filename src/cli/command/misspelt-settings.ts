@@ -1,6 +1,6 @@
-import { SETTINGS } from '../../config.ts'
-
 // Finds environment variables that are misspelt settings.
+
+import { SETTINGS } from '../../config.ts'
 
 /** Variables of the program besides the settings. */
 const OTHERS = [

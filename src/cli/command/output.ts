@@ -1,8 +1,8 @@
+// Results on standard output, messages on standard error.
+
 import { codeOf, messageOf, noSpaceError, OperatorError } from '../../base/errors.ts'
 import { createLog, redact } from '../../base/log.ts'
 import { escaped, visible } from '../../base/text.ts'
-
-// Results on standard output, messages on standard error.
 
 const CLEAR_LINE = '\r\x1b[2K'
 

@@ -1,6 +1,6 @@
-import { OperatorError } from '../../base/errors.ts'
-
 // Signals that end a command.
+
+import { OperatorError } from '../../base/errors.ts'
 
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
 

@@ -1,6 +1,6 @@
-import { cellOf, pad } from './output.ts'
-
 // Tables, with bars as wide as the terminal; a pipe gets the full text.
+
+import { cellOf, pad } from './output.ts'
 
 /** The abilities of standard output. */
 export interface Screen {

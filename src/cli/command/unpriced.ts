@@ -1,7 +1,7 @@
+// Says which models have no price.
+
 import { loadGuesses } from '../../analysis/scoring/price-guess.ts'
 import { visible } from '../../base/text.ts'
-
-// Says which models have no price.
 
 /** Models that one text names. */
 const SHOWN = 5

@@ -1,8 +1,8 @@
-import { shellWord } from '../../base/text.ts'
-import { programWords } from '../command/run-self.ts'
-
 // The scripts ask the program itself for the words that may follow: a name and its description in each line. Without any,
 // names of files may follow.
+
+import { shellWord } from '../../base/text.ts'
+import { programWords } from '../command/run-self.ts'
 
 const ask = `${programWords().map(shellWord).join(' ')} complete --`
 

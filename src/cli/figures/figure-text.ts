@@ -1,11 +1,11 @@
+// Titles and tables of the commands that show figures.
+
 import { visible } from '../../base/text.ts'
 import type { Pagination } from '../../http/query.ts'
 import { type Bars, type Column, draw, paint, type Screen } from '../command/table.ts'
 import { whole } from './numbers.ts'
 import { isFiltered, rangeText } from './options.ts'
 import type { View } from './source.ts'
-
-// Titles and tables of the commands that show figures.
 
 export const title = (screen: Screen, text: string): string => paint(screen, visible(text), 'bold')
 

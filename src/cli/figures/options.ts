@@ -1,10 +1,10 @@
+// The flags of a command are the parameters of its route: the same names, values and texts.
+
 import type { TObject, TSchema } from '@sinclair/typebox'
 import { Option } from 'commander'
 import { addDays, dayOf, isDate, UTC } from '../../base/dates.ts'
 import { OperatorError } from '../../base/errors.ts'
 import type { CliCommand } from '../command/cli-command.ts'
-
-// The flags of a command are the parameters of its route: the same names, values and texts.
 
 /** Parameters of a request, by their names in the API. */
 export type Parameters = Record<string, string | undefined>

@@ -1,9 +1,9 @@
+// The agents that have a hook before a prompt. All of them give it JSON with `cwd` and read the same answer.
+
 import { join } from 'node:path'
 import { OperatorError } from '../../base/errors.ts'
 import { shellWord } from '../../base/text.ts'
 import { claudeFolder, type Environment, homeOf } from '../client/folders.ts'
-
-// The agents that have a hook before a prompt. All of them give it JSON with `cwd` and read the same answer.
 
 /** The value of a hook. Claude Code starts a program with `args` itself, without a shell, of which Windows may have any. */
 export interface HookValue {

@@ -1,3 +1,5 @@
+// Sends a session that has ended, called by the agent.
+
 import { existsSync, statSync, utimesSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { parseJson, valueAt } from '../../analysis/agents/transcript/lenient-json.ts'
@@ -5,8 +7,6 @@ import { claudeFolder, type Environment } from '../client/folders.ts'
 import type { Context } from '../command/context.ts'
 import { startSelf } from '../command/run-self.ts'
 import { recordPath, SYNC_RECORD } from './install.ts'
-
-// Sends a session that has ended, called by the agent.
 
 /** All transcripts are looked at after this time, for sessions that could not be sent when they ended. */
 const LOOK_MS = 86_400_000

@@ -1,3 +1,6 @@
+// Hooks of the program in the text of an agent's settings:
+// { "hooks": { "SessionEnd": [ { "hooks": [ { "type": "command", "command": "…", "args": ["…"] } ] } ] } }
+
 import { applyEdits, findNodeAtLocation, type JSONPath, modify, type Node, parseTree } from 'jsonc-parser'
 import {
   isObject,
@@ -8,9 +11,6 @@ import {
 } from '../../analysis/agents/transcript/lenient-json.ts'
 import { messageOf, OperatorError } from '../../base/errors.ts'
 import type { HookValue } from './agents.ts'
-
-// Hooks of the program in the text of an agent's settings:
-// { "hooks": { "SessionEnd": [ { "hooks": [ { "type": "command", "command": "…", "args": ["…"] } ] } ] } }
 
 export interface Hook {
   /** Its list among the hooks of the settings. */

@@ -1,3 +1,5 @@
+// Passes messages of MCP between an agent and the server.
+
 import { createInterface } from 'node:readline'
 import { parseJson } from '../../analysis/agents/transcript/lenient-json.ts'
 import { messageOf, OperatorError } from '../../base/errors.ts'
@@ -5,8 +7,6 @@ import { visible } from '../../base/text.ts'
 import { fetchAnswer, refuseRedirect } from '../client/ask-server.ts'
 import { getServer, type Server } from '../client/find-server.ts'
 import type { Context } from '../command/context.ts'
-
-// Passes messages of MCP between an agent and the server.
 
 /** A tool's answer takes no longer. */
 const TIMEOUT_MS = 60_000

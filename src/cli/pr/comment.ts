@@ -1,10 +1,10 @@
+// Writes the comment on a pull request at its host.
+
 import { objectOf, valueAt } from '../../analysis/agents/transcript/lenient-json.ts'
 import { OperatorError } from '../../base/errors.ts'
 import { askServer, bodyOf } from '../client/ask-server.ts'
 import { MARKER } from './markdown.ts'
 import type { Discussion } from './pull-request.ts'
-
-// Writes the comment on a pull request at its host.
 
 const TIMEOUT_MS = 30_000
 /** Pages of 100 comments that are looked through for ours. */

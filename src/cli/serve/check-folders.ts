@@ -1,10 +1,10 @@
+// Checks at the start that folders of settings can be written.
+
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { codeOf } from '../../base/errors.ts'
 import type { Config } from '../../config.ts'
 import { wantedFolder } from '../../database/backup/folder.ts'
-
-// Checks at the start that folders of settings can be written.
 
 type Folders = Pick<Config, 'backupDir' | 'backupEveryS' | 'dataDir' | 'databaseUrl' | 'secretKey'>
 

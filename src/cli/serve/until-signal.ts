@@ -1,9 +1,9 @@
+// Runs a server until a signal ends it.
+
 import type { OpenDatabase } from '../../database/open.ts'
 import type { Context } from '../command/context.ts'
 import { untilSignal } from '../command/signals.ts'
 import type { RunningServer } from './server.ts'
-
-// Runs a server until a signal ends it.
 
 /** The garbage is collected so long after the server has started. */
 const GC_DELAY_MS = 500

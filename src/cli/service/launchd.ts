@@ -1,7 +1,7 @@
+// The service of `watch` on macOS.
+
 import { join } from 'node:path'
 import type { Program, UserService } from './user-service.ts'
-
-// The service of `watch` on macOS.
 
 const LABEL = 'com.cloud-analytics.watch'
 /** A program that failed starts again after this time. */

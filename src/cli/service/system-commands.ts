@@ -1,7 +1,7 @@
+// Runs the commands of the platform's service manager.
+
 import { messageOf } from '../../base/errors.ts'
 import { printMessage } from '../command/output.ts'
-
-// Runs the commands of the platform's service manager.
 
 const TIMEOUT_MS = 30_000
 

@@ -1,7 +1,7 @@
+// The service of `watch` on Linux.
+
 import { join } from 'node:path'
 import type { Program, UserService } from './user-service.ts'
-
-// The service of `watch` on Linux.
 
 const UNIT = 'cloud-analytics-watch.service'
 

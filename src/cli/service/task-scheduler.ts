@@ -1,7 +1,7 @@
+// The service of `watch` on Windows.
+
 import { win32 } from 'node:path'
 import type { Program, UserService } from './user-service.ts'
-
-// The service of `watch` on Windows.
 
 const TASK = 'Cloud Analytics watch'
 

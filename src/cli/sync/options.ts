@@ -1,11 +1,11 @@
+// The options of `sync`.
+
 import type { ProjectFrom } from '../../analysis/agents/transcript/workspace.ts'
 import { OperatorError } from '../../base/errors.ts'
 import type { OrgOptions } from '../client/find-server.ts'
 import { checked } from '../client/find-user.ts'
 import { askYesNo, isInteractive } from '../client/prompt.ts'
 import { printMessage } from '../command/output.ts'
-
-// The options of `sync`.
 
 export interface SyncOptions extends OrgOptions {
   project?: string

@@ -1,7 +1,7 @@
+// Decides when `watch` looks at the files, and when they are sent.
+
 import type { Stamp } from './file-stamps.ts'
 import type { SyncResult } from './run-sync.ts'
-
-// Decides when `watch` looks at the files, and when they are sent.
 
 /** A session is sent when nothing was written to it for so long. `sync --settled` has the rest of the rule. */
 export const QUIET_MS = 30_000

@@ -1,7 +1,7 @@
+// Deliveries as text for a terminal. They came over the network: they are printed by what makes controls visible.
+
 import { cut, plural } from '../../base/text.ts'
 import type { Received } from './receiver.ts'
-
-// Deliveries as text for a terminal. They came over the network: they are printed by what makes controls visible.
 
 const MAX_LINES = 40
 const MAX_LINE_LENGTH = 160

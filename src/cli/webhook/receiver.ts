@@ -1,9 +1,9 @@
+// A receiver that verifies deliveries, for `webhook listen` and `demo`.
+
 import { parseJson } from '../../analysis/agents/transcript/lenient-json.ts'
 import { codeOf, OperatorError } from '../../base/errors.ts'
 import { readAtMost } from '../client/ask-server.ts'
 import { type Verification, verifyDelivery } from './verification.ts'
-
-// A receiver that verifies deliveries, for `webhook listen` and `demo`.
 
 const HOST = '127.0.0.1'
 /** Largest body of a delivery: four times the largest that the server sends. */

@@ -1,6 +1,6 @@
-import { verifySignature, verifyStandardSignature } from '../../webhooks/signing/signature.ts'
-
 // The checks that a receiver makes of a delivery.
+
+import { verifySignature, verifyStandardSignature } from '../../webhooks/signing/signature.ts'
 
 /** Standard Webhooks tells receivers to refuse an older message, which may be a replay. */
 const MAX_AGE_S = 300

@@ -1,11 +1,11 @@
+// An alert is tried on the past, by the server's own rules.
+
 import { UTC } from '../../base/dates.ts'
 import { MONEY_DECIMALS, scaled } from '../../base/decimals.ts'
 import * as rules from '../../features/alerts/evaluate.ts'
 import type { Watched } from '../../features/alerts/model.ts'
 import { forecastOf } from '../../features/budgets/forecast.ts'
 import { addDays, periodsOf, type Range } from '../client/days.ts'
-
-// An alert is tried on the past, by the server's own rules.
 
 /** The part of a day in the figure of a key. */
 export interface DaySum {

@@ -1,9 +1,9 @@
+// The frame of all charts: title, description, and their values beside the pointer and as a table.
+
 import type { ComponentChildren, RefObject } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { Table } from '../parts/table.tsx'
 import { Swatch } from './shapes.tsx'
-
-// The frame of all charts: title, description, and their values beside the pointer and as a table.
 
 /** A place of a chart that has something to say. */
 interface Mark {

@@ -1,3 +1,5 @@
+// A chart of stacked bars over periods.
+
 import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
 import { formatDay, formatDollars, formatDollarTick, formatWeekday, periodNames } from '../client/format.ts'
@@ -5,8 +7,6 @@ import { NamedLink, UNKNOWN } from '../parts/values.tsx'
 import { Axes, MARGIN, middleOf, scaleTo, widthOfPart } from './axes.tsx'
 import { Figure } from './figure.tsx'
 import { Marks, Shape, Swatch } from './shapes.tsx'
-
-// A chart of stacked bars over periods.
 
 export interface Series extends Label {
   values: readonly number[]

@@ -1,10 +1,10 @@
+// A chart of weekdays by hours.
+
 import type { CostTrend } from '../../features/cost/model.ts'
 import { weekdayOf, weekOf } from '../client/days.ts'
 import { formatDay, formatWeekday, formatWhole } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
 import { Figure } from './figure.tsx'
-
-// A chart of weekdays by hours.
 
 const WEEKDAYS = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun']
 const LEFT = 36

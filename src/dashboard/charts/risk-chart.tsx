@@ -1,3 +1,5 @@
+// A chart of pull requests as points.
+
 import type { Rating, RiskScore } from '../../features/risk/model.ts'
 import { countOf, formatDollars } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
@@ -5,8 +7,6 @@ import { MARGIN, Scale, scaleTo } from './axes.tsx'
 import { Figure } from './figure.tsx'
 import { Marks, Shape } from './shapes.tsx'
 import { ticksTo } from './ticks.ts'
-
-// A chart of pull requests as points.
 
 /** Each has a colour and a shape of its own. */
 export const RATINGS: readonly Rating[] = ['critical', 'high', 'medium', 'low']

@@ -1,10 +1,10 @@
+// A chart of the mean score over periods.
+
 import type { QualityTrend } from '../../features/quality/model.ts'
 import { formatScore, formatWhole, periodNames } from '../client/format.ts'
 import { UNKNOWN } from '../parts/values.tsx'
 import { Axes, MARGIN, middleOf, scaleTo } from './axes.tsx'
 import { Figure } from './figure.tsx'
-
-// A chart of the mean score over periods.
 
 type Point = QualityTrend['data'][number]
 

@@ -1,7 +1,7 @@
+// A chart of steps from one sum to another.
+
 import type { ComponentChildren } from 'preact'
 import { formatDollars, signed } from '../client/format.ts'
-
-// A chart of steps from one sum to another.
 
 interface Named {
   name: string

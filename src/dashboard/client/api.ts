@@ -1,3 +1,5 @@
+// The dashboard knows only the public API: what it shows, any client with the same key can ask for.
+
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Pagination } from '../../http/query.ts'
 import { readCsrfToken } from './browser-session.ts'
@@ -6,8 +8,6 @@ import { keepPlace, noteLoaded, onChange } from './renewal.ts'
 import { basePath } from './server-url.ts'
 import { forgetWho } from './signed-in.ts'
 import { apiKey } from './storage.ts'
-
-// The dashboard knows only the public API: what it shows, any client with the same key can ask for.
 
 export class ApiFailure extends Error {
   constructor(

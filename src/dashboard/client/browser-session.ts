@@ -1,8 +1,8 @@
+// A session of the browser: the server's cookie, which this page cannot read and every tab shares.
+
 import { basePath } from './server-url.ts'
 import { noteSign } from './signed-in.ts'
 import { apiKey } from './storage.ts'
-
-// A session of the browser: the server's cookie, which this page cannot read and every tab shares.
 
 let csrfToken: string | undefined
 

@@ -1,7 +1,7 @@
-import type { WhoAmI } from '../../features/whoami/model.ts'
-
 // Pages are in the part of the URL after `#`, so that any of them can be kept as a bookmark and the server has one page:
 // `#/sessions?project=checkout`, `#/sessions/sess_4f1c2a`.
+
+import type { WhoAmI } from '../../features/whoami/model.ts'
 
 export interface Route {
   /** The first part of the path; empty for the first page. */

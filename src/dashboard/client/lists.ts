@@ -1,3 +1,5 @@
+// Lists to choose from. Several pages need them, and they change rarely: they are asked for once in a while.
+
 import { useEffect, useState } from 'preact/hooks'
 import type { Attention } from '../../features/attention/model.ts'
 import type { Breakdown } from '../../features/cost/breakdown-model.ts'
@@ -8,8 +10,6 @@ import { NONE } from './links.ts'
 import { onChange } from './renewal.ts'
 import { signedBy } from './signed-in.ts'
 import { storedAs } from './storage.ts'
-
-// Lists to choose from. Several pages need them, and they change rarely: they are asked for once in a while.
 
 const KEPT_MS = 300_000
 /** A value may be this old when something has changed. */

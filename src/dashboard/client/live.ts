@@ -1,8 +1,8 @@
-import { ApiFailure, request } from './api.ts'
-import { notePointer, tellChange } from './renewal.ts'
-
 // Pages ask again for what they show when the organization's data have changed, and when they come to the front. The tabs of a
 // browser share one stream of changes: the tab that holds a lock has it, and tells the others.
+
+import { ApiFailure, request } from './api.ts'
+import { notePointer, tellChange } from './renewal.ts'
 
 /** A page that was loaded this long ago is current when it comes to the front. */
 const FRESH_MS = 2_000

@@ -1,7 +1,7 @@
+// Who is signed in is asked for once in a while, not by every page that is loaded.
+
 import type { WhoAmI } from '../../features/whoami/model.ts'
 import { apiKey, storedAs } from './storage.ts'
-
-// Who is signed in is asked for once in a while, not by every page that is loaded.
 
 const KEPT_MS = 300_000
 

@@ -1,4 +1,4 @@
-// The page of one change of how the organization works, and its effect.
+// The page of one change of `Did it pay`: its effect by each measure, what it is made of, and all raw figures.
 
 import { useState } from 'preact/hooks'
 import type { Effect } from '../../features/effects/model.ts'
@@ -15,7 +15,6 @@ import { RangeChart, saidMoney } from './did-it-pay.tsx'
 const MEASURES = ['cost_per_prompt', 'cost_per_call', 'failed_tool_share', 'quality'] as const
 const plainName = (name: string) => capital(name.replaceAll('_', ' '))
 
-/** Shows one change: its effect by each measure, what it is made of, and all raw figures. */
 export function PaidChange({ id }: { id: string }) {
   const [measure, setMeasure] = useState<string>(MEASURES[0])
   const [weeks, setWeeks] = useState('4')

@@ -1,4 +1,5 @@
-// The page of changes and what each made of cost: whether it paid.
+// The page `Did it pay`: the changes of how the organization works, and what each made of its cost; with texts and charts of
+// effects.
 
 import { useState } from 'preact/hooks'
 import type { Effect } from '../../features/effects/model.ts'

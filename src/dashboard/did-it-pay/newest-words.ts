@@ -1,11 +1,11 @@
+// Sentences of the page `Did it pay` on the newest version and model, with the days that the page `Why it changed` names.
+
 import type { Effect } from '../../features/effects/model.ts'
 import { saidVerdict } from '../../features/effects/words.ts'
 import type { Explanation } from '../../features/explain/model.ts'
 import { saidFirstUse } from '../../features/explain/words.ts'
 import { weekOf } from '../client/days.ts'
 import { formatDay, formatRange } from '../client/format.ts'
-
-// The newest version and model in words, with the days that the page of causes names.
 
 export type Facts = Explanation['facts']
 

@@ -1,6 +1,6 @@
-import type { Suggested } from '../client/lists.ts'
-
 // The filters that pages have, and their choices.
+
+import type { Suggested } from '../client/lists.ts'
 
 interface FilterField {
   label: string

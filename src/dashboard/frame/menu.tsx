@@ -1,8 +1,8 @@
+// The menu of the organization.
+
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { useFragment } from '../client/router.ts'
-
-// The menu of the organization.
 
 interface MenuProps {
   /** A class of the style sheet. */

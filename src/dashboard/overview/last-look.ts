@@ -1,8 +1,8 @@
+// The browser keeps what it showed at the last look, so that the next one says what has happened since.
+
 import { useMemo } from 'preact/hooks'
 import { countOf, formatDollars } from '../client/format.ts'
 import { storedAs } from '../client/storage.ts'
-
-// The browser keeps what it showed at the last look, so that the next one says what has happened since.
 
 /** A look that is this old is the last one; a page that is loaded again within this time shows the same. */
 const LOOK_MS = 30 * 60_000

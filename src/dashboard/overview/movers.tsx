@@ -1,3 +1,5 @@
+// Movers of the cost, with their causes.
+
 import type { Explanation } from '../../features/explain/model.ts'
 import type { Loaded } from '../client/api.ts'
 import { formatGrowth, formatRange, formatWhole } from '../client/format.ts'
@@ -6,8 +8,6 @@ import { Difference } from '../pages/cost-columns.tsx'
 import { Show } from '../parts/show.tsx'
 import { NamedLink } from '../parts/values.tsx'
 import { answerOf } from '../why-it-changed/cause-words.ts'
-
-// Movers of the cost, with their causes.
 
 type Cause = Explanation['parts'][number]['cause']
 

@@ -1,3 +1,5 @@
+// Things that wait for a decision, each with one action.
+
 import type { ComponentChildren } from 'preact'
 import { UNITS } from '../../features/alerts/message.ts'
 import type { Attention } from '../../features/attention/model.ts'
@@ -15,8 +17,6 @@ import {
 import { linkTo } from '../client/links.ts'
 import { useMembers } from '../client/lists.ts'
 import type { MonthBudget } from '../pages/shown-budgets.ts'
-
-// Things that wait for a decision, each with one action.
 
 interface Item {
   key: string

@@ -1,11 +1,11 @@
+// The sentences of the page of findings.
+
 import type { ListedFinding } from '../../features/security/finding-model.ts'
 import type { SecurityOverview } from '../../features/security/model.ts'
 import type { Loaded, Page } from '../client/api.ts'
 import { dayOfTime, type Range } from '../client/days.ts'
 import { countOf, daysAgo, formatDay, formatWhole, inRange } from '../client/format.ts'
 import { NONE } from '../client/links.ts'
-
-// The sentences of the page of findings.
 
 /** Kinds and places of critical findings that are named. */
 const NAMED = 12

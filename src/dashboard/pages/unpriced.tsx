@@ -1,3 +1,5 @@
+// Models without a price, each with a line for the file of prices.
+
 import type { Breakdown } from '../../features/cost/breakdown-model.ts'
 import type { PriceGuess } from '../../features/cost/model.ts'
 import { useApi } from '../client/api.ts'
@@ -5,8 +7,6 @@ import { formatCompact } from '../client/format.ts'
 import { NONE, type Query } from '../client/links.ts'
 import { Copied } from '../parts/copied.tsx'
 import { Later, Show } from '../parts/show.tsx'
-
-// Models without a price, each with a line for the file of prices.
 
 const PAGE = 100
 

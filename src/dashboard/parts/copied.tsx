@@ -1,8 +1,8 @@
+// Buttons that copy a text, or save a list as CSV.
+
 import { pathOf, request } from '../client/api.ts'
 import type { Query } from '../client/links.ts'
 import { Button, Saying, useChanges } from './form.tsx'
-
-// Buttons that copy a text, or save a list as CSV.
 
 interface CopyProps {
   /** Called by the click. */

@@ -1,3 +1,5 @@
+// A list of the API as a table, page by page.
+
 import type { ComponentChildren } from 'preact'
 import { useRef, useState } from 'preact/hooks'
 import type { Loaded, Page } from '../client/api.ts'
@@ -5,8 +7,6 @@ import { countIn } from '../client/format.ts'
 import { useHere } from '../client/router.ts'
 import { NoMatch, Show } from './show.tsx'
 import { idOrPlace, type KeyOf, Pager, type Place, Table, type TableProps, useLocalOrder } from './table.tsx'
-
-// A list of the API as a table, page by page.
 
 interface ListProps<Row> extends Omit<TableProps<Row>, 'rows'>, Place {
   loaded: Loaded<Page<Row>>

@@ -1,3 +1,5 @@
+// Tables: columns, order, totals, and rows that open.
+
 import { type ComponentChildren, render } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Pagination } from '../../http/query.ts'
@@ -5,8 +7,6 @@ import { countIn, formatWhole } from '../client/format.ts'
 import { linkHere, setQuery, useHere } from '../client/router.ts'
 import { saveFile } from './copied.tsx'
 import { Choice } from './fields.tsx'
-
-// Tables: columns, order, totals, and rows that open.
 
 export interface Column<Row> {
   name: string

@@ -1,3 +1,6 @@
+// List prices of plans in US dollars a month, as their sources had them on a day. They fill the form only: what an organization
+// pays itself comes first.
+
 import { useState } from 'preact/hooks'
 import type { Plan } from '../../features/seats/model.ts'
 import { request } from '../client/api.ts'
@@ -5,9 +8,6 @@ import { today } from '../client/days.ts'
 import { formatDay, formatDollars } from '../client/format.ts'
 import { Choice, named } from '../parts/fields.tsx'
 import { type Fields, Form, Input } from '../parts/form.tsx'
-
-// List prices of plans in US dollars a month, as their sources had them on a day. They fill the form only: what an organization
-// pays itself comes first.
 
 interface Preset extends Pick<Plan, 'vendor' | 'plan'> {
   name: string

@@ -1,3 +1,5 @@
+// Settings of the organization: name, time zone, who sees whom, budgets' action, retention, tickets, GitHub's webhook secret.
+
 import { useEffect } from 'preact/hooks'
 import type { OrganizationSettings as Settings } from '../../features/organization/model.ts'
 import { request, useApi } from '../client/api.ts'
@@ -11,7 +13,6 @@ import { Time } from '../parts/values.tsx'
 
 const patch = (body: object) => request('/organization', { method: 'PATCH', body })
 
-/** Name, visibility, retention and tickets. */
 export function OrganizationSettings() {
   const { count, said, run } = useChanges()
   const settings = useApi<Settings>('/organization', {}, count)

@@ -1,4 +1,4 @@
-// Causes of a change of cost in words.
+// The causes of a change of cost in words, for the page `Why it changed` and the overview's movers.
 
 import type { Breakdown } from '../../features/cost/breakdown-model.ts'
 import type { Explanation } from '../../features/explain/model.ts'

@@ -1,3 +1,5 @@
+// The page `Why it changed` where there is nothing to compare with: says since when there is something, and offers other days.
+
 import type { Explanation } from '../../features/explain/model.ts'
 import type { SessionListItem } from '../../features/sessions/model.ts'
 import { type Page, useApi } from '../client/api.ts'
@@ -15,7 +17,6 @@ interface NothingProps extends Pick<PageProps, 'route'> {
   filters: Record<string, string | undefined>
 }
 
-/** There is nothing to compare with: says since when there is something, and offers what can be compared. */
 export function Nothing({ found, days, filters, route }: NothingProps) {
   const oldest = useApi<Page<SessionListItem>>('/sessions', {
     ...{ ...filters, sort: 'created_at', order: 'asc', per_page: 1 },

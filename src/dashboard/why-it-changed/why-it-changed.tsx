@@ -1,3 +1,5 @@
+// The page `Why it changed`: the causes by which the cost of a range of days differs from that of other days.
+
 import type { Breakdown } from '../../features/cost/breakdown-model.ts'
 import type { Explanation } from '../../features/explain/model.ts'
 import { Fall, type Step } from '../charts/waterfall.tsx'
@@ -22,7 +24,6 @@ import { Nothing } from './nothing-to-compare.tsx'
 const BY = ['project', 'member', 'team', 'model', 'agent', 'branch', 'vendor'] as const
 type Key = (typeof BY)[number]
 
-/** Says why cost changed against other days. */
 export function WhyPage({ route, who }: PageProps) {
   const { query } = route
   const by: Key = BY.find((key) => key === query.get('by')) ?? 'project'

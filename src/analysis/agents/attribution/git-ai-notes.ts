@@ -1,10 +1,10 @@
+// git-ai's notes on commits (authorship 3.0.0): under each path the lines of a session of an agent, then JSON about these.
+
 import { sessionIdOf } from '../../../base/ids.ts'
 import type { Blobs } from '../git/read-blobs.ts'
 import { type Git, runGit } from '../git/run-git.ts'
 import { isObject, type Json, objectOf, parseJson, textOf } from '../transcript/lenient-json.ts'
 import { parseRanges } from './line-ranges.ts'
-
-// git-ai's notes on commits (authorship 3.0.0): under each path the lines of a session of an agent, then JSON about these.
 
 /** The lines of a file that a session wrote. */
 export interface NotedLines {

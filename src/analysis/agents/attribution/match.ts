@@ -1,8 +1,8 @@
+// Finds the lines of a commit among the lines that agents wrote.
+
 import { splitKeys } from '../git/effective-lines.ts'
 import type { AddedLine } from '../git/parse-log.ts'
 import type { WrittenEdit } from './written-edits.ts'
-
-// Finds the lines of a commit among the lines that agents wrote.
 
 /** The least weight that neighbouring lines of one edit need together: see `weightOf`. */
 const ENOUGH = 40

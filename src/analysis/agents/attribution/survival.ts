@@ -1,3 +1,7 @@
+// Counts the lines of a commit that the default branch still has days later, in the files concerned as they were on that day.
+// A line is compared as it is attributed, without white space and quotes, so that a formatter ends none. git blame would need
+// 10 to 50 ms for each file and day: minutes for the first sync of a large repository.
+
 import { DAY_MS } from '../../../base/dates.ts'
 import { SURVIVAL_DAYS } from '../../records/commit.ts'
 import { effectiveLine, endsOf, UNKNOWN_ENDS } from '../git/effective-lines.ts'
@@ -6,10 +10,6 @@ import type { Attributed } from '../git/read-commits.ts'
 import type { Git } from '../git/run-git.ts'
 import { countIn, parseRanges } from './line-ranges.ts'
 import { type Mainline, type Rename, readMainline, renamesAfter } from './mainline.ts'
-
-// Counts the lines of a commit that the default branch still has days later, in the files concerned as they were on that day.
-// A line is compared as it is attributed, without white space and quotes, so that a formatter ends none. git blame would need
-// 10 to 50 ms for each file and day: minutes for the first sync of a large repository.
 
 /** The lines of a commit that agents wrote. */
 export interface FollowedCommit {

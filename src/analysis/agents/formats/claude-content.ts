@@ -1,10 +1,10 @@
+// The content of messages, in transcripts of Claude Code and in the output of `claude -p`.
+
 import { blockText, type Time } from '../transcript/contents.ts'
 import { countOf, type Json, listOf, objectOf, textOf, valueAt } from '../transcript/lenient-json.ts'
 import type { Transcript } from '../transcript/transcript.ts'
 import type { Turn } from '../transcript/transcript-model.ts'
 import { addedKeysOfResult } from '../transcript/written-lines.ts'
-
-// The content of messages, in transcripts of Claude Code and in the output of `claude -p`.
 
 const REJECTED = "The user doesn't want to proceed"
 const INTERRUPTED = '[Request interrupted by user'

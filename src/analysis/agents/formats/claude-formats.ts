@@ -1,11 +1,11 @@
+// Claude Code's forms of files: transcripts, logs of streams, and what the desktop app keeps.
+
 import { basename, dirname, join } from 'node:path'
 import { isObject, type Json, objectOf, textOf } from '../transcript/lenient-json.ts'
 import { readClaudeCode } from './claude-code.ts'
 import { readClaudeStream } from './claude-stream.ts'
 import { type Format, type Places, SESSION_KEYS, valueIn } from './format.ts'
 import { accountLimits, isPlanAccount } from './limits/claude.ts'
-
-// Claude Code's forms of files: transcripts, logs of streams, and what the desktop app keeps.
 
 const TYPES = new Set(
   'user assistant system summary progress file-history-snapshot cost-state queue-operation'.split(' '),

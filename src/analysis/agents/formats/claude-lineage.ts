@@ -1,12 +1,12 @@
-import { timeOf } from '../transcript/contents.ts'
-import { type Json, textOf, valueAt } from '../transcript/lenient-json.ts'
-import type { SourceFile } from '../transcript/source-file.ts'
-import type { Transcript } from '../transcript/transcript.ts'
-
 // Tells which session a line of Claude Code's files is of. The file of a fork begins with copies of its parent's lines, which have the
 // fork's session id. From 2.1.328 on those of the model name the session that asked for them (`requestSessionId`). After
 // `/branch` and `forkSession` of the SDK each names its parent's (`forkedFrom`); the SDK gives the lines new ids, and the last
 // one the time of the fork. Other copies name nothing, but are older than the process that began the file.
+
+import { timeOf } from '../transcript/contents.ts'
+import { type Json, textOf, valueAt } from '../transcript/lenient-json.ts'
+import type { SourceFile } from '../transcript/source-file.ts'
+import type { Transcript } from '../transcript/transcript.ts'
 
 export type Context = Parameters<Transcript['noteContext']>
 

@@ -1,3 +1,5 @@
+// Reads how Claude Code states the use of a model, in its transcripts and in the output of `claude -p`.
+
 import { cloudNotes, notesFrom } from '../../records/call-notes.ts'
 import type { ModelTotal } from '../../records/fragments.ts'
 import { plainNameOf } from '../../scoring/model-names.ts'
@@ -13,8 +15,6 @@ import {
 } from '../transcript/lenient-json.ts'
 import { reportedCost } from '../transcript/source-file.ts'
 import type { ApiMessage, MessageTokens } from '../transcript/transcript-model.ts'
-
-// Reads how Claude Code states the use of a model, in its transcripts and in the output of `claude -p`.
 
 /** The model name of messages that the program wrote without an API call. */
 export const SYNTHETIC = '<synthetic>'

@@ -1,3 +1,6 @@
+// The rollout of a forked thread and of a sub-agent begins with its parent's lines, of which it may repeat any number: with
+// their old times, or with new ones. What they used is counted in the parent's file.
+
 import { splitLines } from '../../../base/split-lines.ts'
 import { timeOf, timeOfUuid7 } from '../transcript/contents.ts'
 import { bytesOf } from '../transcript/file-bytes.ts'
@@ -12,9 +15,6 @@ import {
 } from '../transcript/lenient-json.ts'
 import type { FileGroup, SourceFile } from '../transcript/source-file.ts'
 import { type Totals, totalsKey, totalsOf } from './codex-totals.ts'
-
-// The rollout of a forked thread and of a sub-agent begins with its parent's lines, of which it may repeat any number: with
-// their old times, or with new ones. What they used is counted in the parent's file.
 
 /** Whether the head of a rollout says that it continues another thread's. */
 function isFork(meta: Json): boolean {

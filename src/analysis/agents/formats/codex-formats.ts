@@ -1,3 +1,5 @@
+// Codex' forms of files.
+
 import { join } from 'node:path'
 import { timeOf, timeOfUuid7 } from '../transcript/contents.ts'
 import { isObject, objectOf, textOf } from '../transcript/lenient-json.ts'
@@ -5,8 +7,6 @@ import { readCodex } from './codex.ts'
 import { readCodexExec } from './codex-exec.ts'
 import { starterOf } from './codex-forks.ts'
 import { type Format, idIn, sessionIdIn } from './format.ts'
-
-// Codex' forms of files.
 
 const TYPES = new Set(['session_meta', 'turn_context', 'response_item', 'event_msg', 'compacted'])
 

@@ -1,7 +1,7 @@
-import { isObject, type Json, listOf, objectOf, textOf } from '../transcript/lenient-json.ts'
-
 // Codex records what it has done as items of a turn: commands with their exit codes, patches with the files they changed,
 // calls of MCP servers.
+
+import { isObject, type Json, listOf, objectOf, textOf } from '../transcript/lenient-json.ts'
 
 /** An item as the tool call that it is. */
 export interface DoneItem {

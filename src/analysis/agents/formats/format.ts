@@ -1,9 +1,9 @@
+// A format of agents' sessions is one object, which has all that is special about it. All are in format-list.ts.
+
 import type { DatabaseReader } from '../transcript/database.ts'
 import { copyText, type Json, textOf } from '../transcript/lenient-json.ts'
 import type { SourceFile } from '../transcript/source-file.ts'
 import type { StatedLimit } from '../transcript/stated-limits.ts'
-
-// A format of agents' sessions is one object, which has all that is special about it. All are in format-list.ts.
 
 /** `lines`: JSON values, each on lines of its own; `tasks`: a `document` beside other files of its folder; `database`: SQLite. */
 export type Layout = 'document' | 'lines' | 'database' | 'tasks' | 'folder'

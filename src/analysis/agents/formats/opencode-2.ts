@@ -1,10 +1,10 @@
+// Rows of OpenCode 2, `session_message`: the type of a message is a column, an answer has its parts within it. They are read as
+// the messages and parts of OpenCode 1. Other types than these are the program's.
+
 import { blockText, timeOf } from '../transcript/contents.ts'
 import type { Row } from '../transcript/database.ts'
 import { isObject, type Json, listOf, objectOf, textOf, valueAt } from '../transcript/lenient-json.ts'
 import { type OpencodeState, readObject } from './opencode.ts'
-
-// Rows of OpenCode 2, `session_message`: the type of a message is a column, an answer has its parts within it. They are read as
-// the messages and parts of OpenCode 1. Other types than these are the program's.
 
 /** Reads a row. `isFork`: its session is one, whose copies have ids that end in the number of their place. */
 export function readNextRow(state: OpencodeState, row: Row, data: Json, isFork: boolean): void {

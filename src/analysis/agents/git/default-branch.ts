@@ -1,6 +1,6 @@
-import { type Git, runGit } from './run-git.ts'
-
 // Finds the default branch of a repository, and what is reachable from it.
+
+import { type Git, runGit } from './run-git.ts'
 
 /** The first that exists is the default branch. */
 const CANDIDATES = ['refs/remotes/origin/HEAD', 'refs/heads/main', 'refs/heads/master', 'HEAD']

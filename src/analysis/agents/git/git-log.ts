@@ -1,8 +1,8 @@
+// Runs `git log` for the commits of a repository, with their lines.
+
 import { OperatorError } from '../../../base/errors.ts'
 import { type LoggedCommit, type LoggedFile, type LogReading, parseLog } from './parse-log.ts'
 import { type Git, spawnGit } from './run-git.ts'
-
-// Runs `git log` for the commits of a repository, with their lines.
 
 export type Logged = LoggedCommit | { kind: 'unreadable'; sha: string; reason: string }
 

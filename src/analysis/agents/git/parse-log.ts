@@ -1,8 +1,8 @@
-import { ByteReader } from './byte-reader.ts'
-import { effectiveLine, isCountedFile, lineKey } from './effective-lines.ts'
-
 // A parser for the output of `git log -z --raw -p`. A file name may contain any byte but NUL, and a line of a file any but
 // the newline: fields end with NUL, and the head of a hunk says how many lines it has, so that no content is taken for more.
+
+import { ByteReader } from './byte-reader.ts'
+import { effectiveLine, isCountedFile, lineKey } from './effective-lines.ts'
 
 export interface AddedLine {
   /** In the file as the commit left it, from 1. */

@@ -1,9 +1,9 @@
+// Names the project of sessions, commits and pull requests. Reads the files of git itself: to start git for each folder would
+// take longer than to read its sessions.
+
 import { statSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
 import { readText } from './regular-file.ts'
-
-// Names the project of sessions, commits and pull requests. Reads the files of git itself: to start git for each folder would
-// take longer than to read its sessions.
 
 interface Repository {
   /** The last part of the URL of `origin`, else the name of the folder of its main worktree. */

@@ -1,6 +1,6 @@
-import { type Git, spawnGit } from './run-git.ts'
-
 // Reads versions of files from a repository.
+
+import { type Git, spawnGit } from './run-git.ts'
 
 const NEWLINE = 10
 /** A larger object is not read: of what agents wrote, none is. */

@@ -1,8 +1,8 @@
-import { closeSync, constants, fstatSync, openSync, readFileSync, statSync } from 'node:fs'
-import { basename } from 'node:path'
-
 // Files of agents and of git lie where anything may lie: only regular files are opened. A pipe waits for a writer, a device
 // may have no end, or do something when it is opened.
+
+import { closeSync, constants, fstatSync, openSync, readFileSync, statSync } from 'node:fs'
+import { basename } from 'node:path'
 
 export const NOT_REGULAR = 'not a regular file'
 

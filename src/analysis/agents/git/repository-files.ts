@@ -1,9 +1,9 @@
+// Checks the files of a repository before git opens them.
+
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { OperatorError } from '../../../base/errors.ts'
 import { isIrregular, NOT_REGULAR } from './regular-file.ts'
-
-// Checks the files of a repository before git opens them.
 
 /** Files that git opens. It waits for the writer of one that is a pipe. */
 const OPENED_BY_GIT = [

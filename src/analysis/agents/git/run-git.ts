@@ -1,12 +1,12 @@
+// Runs git on repositories that somebody else may have made. A setting may name a program, a pipe or a device, and new settings
+// come with new versions: git gets a folder of ours for the repository's, with its references and none of its settings.
+
 import { existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { OperatorError } from '../../../base/errors.ts'
 import { gitFolderOf, settingOf } from './project-name.ts'
 import { NOT_REGULAR, readText } from './regular-file.ts'
-
-// Runs git on repositories that somebody else may have made. A setting may name a program, a pipe or a device, and new settings
-// come with new versions: git gets a folder of ours for the repository's, with its references and none of its settings.
 
 /** Settings of git itself that would change the output, run programs. */
 const SETTINGS = [

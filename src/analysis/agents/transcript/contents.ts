@@ -1,7 +1,7 @@
+// Times, texts and objects in values of parsed JSON.
+
 import { isNormalized, isTimestamp, normalizeTimestamp } from '../../../base/dates.ts'
 import { isObject, type Json, listOf, textOf } from './lenient-json.ts'
-
-// Times, texts and objects in values of parsed JSON.
 
 /** UTC with milliseconds; null where it is not known. */
 export type Time = string | null

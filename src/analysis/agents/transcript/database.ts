@@ -1,11 +1,11 @@
+// Databases of agents (SQLite), opened for reading only, and never with what a hostile file could have without an end.
+
 import { Database } from 'bun:sqlite'
 import { statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { MAX_LINE_BYTES } from '../../../base/split-lines.ts'
 import { isIrregular, NOT_REGULAR } from '../git/regular-file.ts'
 import type { SourceFile } from './source-file.ts'
-
-// Databases of agents (SQLite), opened for reading only, and never with what a hostile file could have without an end.
 
 export type Row = Record<string, unknown>
 

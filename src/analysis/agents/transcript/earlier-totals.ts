@@ -1,10 +1,10 @@
+// Totals that a log states of its run and of what was before it: an earlier run of the session, or the session that it was forked
+// from. The log names neither. What was before is another session's where that session states the same total.
+
 import { KINDS, tokensOfKind } from '../../fragments/totals.ts'
 import type { ModelTotal } from '../../records/fragments.ts'
 import type { FileGroup, LaterRun } from './source-file.ts'
 import type { Transcript } from './transcript.ts'
-
-// Totals that a log states of its run and of what was before it: an earlier run of the session, or the session that it was forked
-// from. The log names neither. What was before is another session's where that session states the same total.
 
 /** Names a total, less `own`, by its four kinds of tokens; null where nothing is left, or less. */
 export function totalKey(totals: readonly ModelTotal[], own: readonly ModelTotal[] = []): string | null {

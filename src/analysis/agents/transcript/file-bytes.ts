@@ -1,9 +1,9 @@
+// Reads bytes of transcripts: packed or not, whole or their beginning.
+
 import { closeSync, createReadStream, fstatSync, readSync } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
 import { decompressed, isPacked, MAGIC_BYTES } from '../../../base/decompress.ts'
 import { openRegular } from '../git/regular-file.ts'
-
-// Reads bytes of transcripts: packed or not, whole or their beginning.
 
 const CHUNK = 1024 * 1024
 /** Bytes read of a packed file: a few kilobytes may unpack to any number, and take hours. */

@@ -1,3 +1,5 @@
+// Makes the parts of a session that are sent of a transcript.
+
 import { cut } from '../../../base/text.ts'
 import { mergeById, mergeCall } from '../../fragments/merge.ts'
 import { type CallFragment, fragmentId, newCall, type SessionFragments } from '../../records/fragments.ts'
@@ -6,8 +8,6 @@ import { asCounts } from './source-file.ts'
 import type { Transcript } from './transcript.ts'
 import type { Turn } from './transcript-model.ts'
 import type { Workspace } from './workspace.ts'
-
-// Makes the parts of a session that are sent of a transcript.
 
 const MAX_NAME = 200
 const MAX_BRANCH = 500

@@ -1,10 +1,10 @@
+// Reads the lines of a transcript as JSON.
+
 import { MAX_LINE_BYTES, splitBytes } from '../../../base/split-lines.ts'
 import { readText } from '../git/regular-file.ts'
 import { bytesOf } from './file-bytes.ts'
 import { beyondLimits, isObject, type Json, parseJson } from './lenient-json.ts'
 import type { SourceFile } from './source-file.ts'
-
-// Reads the lines of a transcript as JSON.
 
 /** The reason given for a line that is longer than `splitLines` reads. */
 export const LINE_TOO_LONG = `longer than ${MAX_LINE_BYTES / 1024 / 1024} MiB`

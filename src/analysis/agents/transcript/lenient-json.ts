@@ -1,7 +1,7 @@
-import { scanJson } from '../../records/sent-json.ts'
-
 // Lenient access to fields of parsed JSON: agents' formats have no schema and change with every version, so a field of an
 // unexpected type counts as absent.
+
+import { scanJson } from '../../records/sent-json.ts'
 
 export type Json = Record<string, unknown>
 

@@ -1,8 +1,8 @@
-import { homedir } from 'node:os'
-import { posix } from 'node:path'
-
 // Paths of a transcript by the rules of the system that it was written on, which its folders and its paths show: the same
 // on whatever system it is read. The results have `/`.
+
+import { homedir } from 'node:os'
+import { posix } from 'node:path'
 
 const isWindowsPath = (path: string): boolean => /^(?:[A-Za-z]:[/\\]|\\\\)/.test(path)
 

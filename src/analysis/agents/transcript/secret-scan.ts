@@ -1,3 +1,5 @@
+// Looks for secrets in the texts of a session while it is read.
+
 import { cut } from '../../../base/text.ts'
 import {
   type FoundSecret,
@@ -6,8 +8,6 @@ import {
   type ScannedText,
 } from '../../detection/secrets.ts'
 import type { Place, SecretScan } from './transcript-model.ts'
-
-// Looks for secrets in the texts of a session while it is read.
 
 /** One piece of `inPieces`: what is longer is scanned in pieces that overlap. */
 const BATCH_CHARACTERS = 384 * 1024

@@ -1,9 +1,10 @@
+// Collects the limits of a subscription that readers of formats find (formats/limits/*.ts), one state in a quarter of an hour,
+// makes their records, and reads the time in `resets 3pm`.
+
 import { addDays, dayOf, hourOf, isTimeZone } from '../../../base/dates.ts'
 import { cut } from '../../../base/text.ts'
 import type { LimitRecord, Vendor } from '../../records/plan.ts'
 import { vendorOf } from '../../usage/model.ts'
-
-// Limits of a subscription, as agents' files state them.
 
 export interface StatedLimit {
   at: string
@@ -27,8 +28,8 @@ export function createLimits() {
   return {
     note(stated: StatedLimit): void {
       const slot = Math.floor(Date.parse(stated.at) / EVERY_MS)
-      const day = stated.resets_at?.slice(0, 13)
-      const key = JSON.stringify([stated.limit, stated.scope, day, slot, stated.hit])
+      const hour = stated.resets_at?.slice(0, 13)
+      const key = JSON.stringify([stated.limit, stated.scope, hour, slot, stated.hit])
       const before = limits.get(key) ?? stated
       // the first hit counts, else the last state
       const isEarlier = stated.at < before.at
@@ -46,7 +47,7 @@ export function createLimits() {
 export type Limits = ReturnType<typeof createLimits>
 
 /** The records of limits, those of one time in one; `accountOf` makes the account's hash. */
-export function limitRecords(
+export function agentLimitRecords(
   stated: readonly StatedLimit[],
   agent: string,
   {

@@ -1,8 +1,8 @@
+// Derives the effects of a tool call from the name of the tool and its input.
+
 import { isTool } from '../../scoring/tool-names.ts'
 import { copyText, type Json, textOf } from './lenient-json.ts'
 import { linesOfInput, type WrittenLines } from './written-lines.ts'
-
-// Derives the effects of a tool call from the name of the tool and its input.
 
 export interface CallEffects {
   /** Paths that it changes, as the agent wrote them. */

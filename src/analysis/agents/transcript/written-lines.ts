@@ -1,7 +1,7 @@
+// The lines that a tool call wrote, as keys: their text is not kept.
+
 import { lineKeys } from '../git/effective-lines.ts'
 import { isObject, type Json, listOf, objectOf, textOf } from './lenient-json.ts'
-
-// The lines that a tool call wrote, as keys: their text is not kept.
 
 export interface WrittenLines {
   path: string

@@ -1,3 +1,6 @@
+// Tasks of Cline, Roo Code and Kilo Code: `ui_messages.json` has what was shown, with the usage of each call of the API;
+// the conversation beside it names the model, the folder and the exit codes of commands.
+
 import { dirname, join } from 'node:path'
 import { blockText, objectsIn, type Time, timeOf } from '../../transcript/contents.ts'
 import { jsonAt, readJsonDocument } from '../../transcript/json-lines.ts'
@@ -12,9 +15,6 @@ import {
 } from '../../transcript/lenient-json.ts'
 import { noTokens, reportedCost, type SourceFile, tokensBy } from '../../transcript/source-file.ts'
 import type { Turn } from '../../transcript/transcript-model.ts'
-
-// Tasks of Cline, Roo Code and Kilo Code: `ui_messages.json` has what was shown, with the usage of each call of the API;
-// the conversation beside it names the model, the folder and the exit codes of commands.
 
 /** Tools that change a file, as they are shown. */
 const EDITS = new Set([

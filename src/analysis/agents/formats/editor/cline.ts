@@ -1,3 +1,6 @@
+// Roo Code and Kilo Code were made from Cline and write the same files: the folder of the extension distinguishes them. Kilo's
+// program was made from OpenCode.
+
 import { basename, dirname, join } from 'node:path'
 import { jsonAt } from '../../transcript/json-lines.ts'
 import { textOf, valueAt } from '../../transcript/lenient-json.ts'
@@ -5,9 +8,6 @@ import { type Format, type Head, type Places, textIn } from '../format.ts'
 import { isOfKilo, OPENCODE_DATABASE, OPENCODE_FOLDER, opencodePaths } from '../opencode-storage.ts'
 import { readClineSession } from './cline-session.ts'
 import { readClineTask } from './cline-task.ts'
-
-// Roo Code and Kilo Code were made from Cline and write the same files: the folder of the extension distinguishes them. Kilo's
-// program was made from OpenCode.
 
 /** Editors that run the extensions of Visual Studio Code. */
 const EDITORS = ['Code', 'Code - Insiders', 'VSCodium', 'Cursor', 'Windsurf']

@@ -1,11 +1,11 @@
+// Claude Code states the limits of its subscription in several places: events of the stream, texts of transcripts, and `~/.claude.json`, of which
+// nothing else is taken.
+
 import { blockText, type Time, timeOf } from '../../transcript/contents.ts'
 import { isObject, type Json, objectOf, textOf } from '../../transcript/lenient-json.ts'
 import type { SourceFile } from '../../transcript/source-file.ts'
 import { type Limits, resetTime, type StatedLimit } from '../../transcript/stated-limits.ts'
 import type { Transcript } from '../../transcript/transcript.ts'
-
-// Claude Code states the limits of its subscription in several places: events of the stream, texts of transcripts, and `~/.claude.json`, of which
-// nothing else is taken.
 
 type LimitName = Pick<StatedLimit, 'limit' | 'scope'>
 

@@ -1,8 +1,8 @@
+// Codex states the limits of a ChatGPT plan with each `token_count`.
+
 import { timeOf } from '../../transcript/contents.ts'
 import { isObject, type Json, objectOf, textOf } from '../../transcript/lenient-json.ts'
 import type { Limits, StatedLimit } from '../../transcript/stated-limits.ts'
-
-// Codex states the limits of a ChatGPT plan with each `token_count`.
 
 /** Windows by their minutes, which versions round otherwise; never by their place. */
 const WINDOWS: readonly (readonly [minutes: number, limit: string])[] = [

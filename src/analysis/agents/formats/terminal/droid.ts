@@ -1,3 +1,5 @@
+// Sessions of Factory's Droid. Their messages have no usage: the settings beside a session have its sums.
+
 import { join } from 'node:path'
 import { blockText, timeOf } from '../../transcript/contents.ts'
 import { jsonAt, readJsonLines } from '../../transcript/json-lines.ts'
@@ -6,8 +8,6 @@ import { isNothing, type SourceFile, tokensBy, totalOf } from '../../transcript/
 import { noteWhole, type Transcript } from '../../transcript/transcript.ts'
 import { readResponse, readUserContent } from '../claude-content.ts'
 import { type Format, idIn } from '../format.ts'
-
-// Sessions of Factory's Droid. Their messages have no usage: the settings beside a session have its sums.
 
 /** The result of a command that failed begins so. */
 const FAILED = /^Error: [^\n]*\(exit code: -?0*[1-9]/

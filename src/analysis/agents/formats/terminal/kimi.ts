@@ -1,3 +1,7 @@
+// Kimi Code's `sessions/<folder>/<session>/agents/<agent>/wire.jsonl`, of the main agent and of each sub-agent, and `state.json`
+// of the session. An answer of the model is a step: its texts and calls name it, and its usage is written while it lasts. A
+// fork begins with a copy of the session that its state names, up to the record `forked`.
+
 import { dirname, join } from 'node:path'
 import { blockText, type Time, textsIn, timeOf } from '../../transcript/contents.ts'
 import { jsonAt, readJsonLines } from '../../transcript/json-lines.ts'
@@ -6,10 +10,6 @@ import { isNothing, type SourceFile, tokensBy } from '../../transcript/source-fi
 import type { Transcript } from '../../transcript/transcript.ts'
 import type { ApiMessage, Turn } from '../../transcript/transcript-model.ts'
 import { type Format, textIn } from '../format.ts'
-
-// Kimi Code's `sessions/<folder>/<session>/agents/<agent>/wire.jsonl`, of the main agent and of each sub-agent, and `state.json`
-// of the session. An answer of the model is a step: its texts and calls name it, and its usage is written while it lasts. A
-// fork begins with a copy of the session that its state names, up to the record `forked`.
 
 const newState = (transcript: Transcript) => ({
   /** The session that the lines are of: its own, or that of the copy. */

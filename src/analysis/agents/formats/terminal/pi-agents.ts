@@ -1,11 +1,11 @@
+// Sub-agents of Pi, its extensions and Oh My Pi. The result of a tool states what they used, and names their files or their run. A
+// file may be read too, with this result, before or after it, or never: then the result is all that is known.
+
 import { objectsIn } from '../../transcript/contents.ts'
 import { type Json, listOf, objectOf, textOf, valueAt } from '../../transcript/lenient-json.ts'
 import { addTokens, isNothing, noTokens, reportedCost, tokensBy } from '../../transcript/source-file.ts'
 import type { Transcript } from '../../transcript/transcript.ts'
 import type { ApiMessage } from '../../transcript/transcript-model.ts'
-
-// Sub-agents of Pi, its extensions and Oh My Pi. The result of a tool states what they used, and names their files or their run. A
-// file may be read too, with this result, before or after it, or never: then the result is all that is known.
 
 export const usedBy = (usage: unknown, model: string | null): Omit<ApiMessage, 'id'> => {
   const cost = valueAt(usage, 'cost')
