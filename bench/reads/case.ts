@@ -22,3 +22,6 @@ export function queryString(options: Record<string, string | number | undefined>
   const pairs = Object.entries(options).map(([name, value]) => `${name}=${value}`)
   return pairs.length === 0 ? '' : `?${pairs.join('&')}`
 }
+
+/** The query of a list as a client begins. */
+export const FIRST_PAGE = { page: 1, per_page: 50 }

@@ -4,7 +4,7 @@ import { getSession } from '../../src/features/sessions/detail-queries.ts'
 import { sessionList } from '../../src/features/sessions/list-queries.ts'
 import type { SessionListQuery } from '../../src/features/sessions/model.ts'
 import type { BenchOrg } from '../support/data.ts'
-import { type Case, LAST_PAGE_LIMIT, LIMIT, queryString } from './case.ts'
+import { type Case, FIRST_PAGE, LAST_PAGE_LIMIT, LIMIT, queryString } from './case.ts'
 import { ORGANIZATION_CASES } from './organization-cases.ts'
 import { USAGE_CASES } from './usage-cases.ts'
 
@@ -19,8 +19,7 @@ function listCase(name: string, limit: number | null, options: (org: BenchOrg) =
     path: (org) => `/v1/sessions${queryString(options(org))}`,
     query: (sql, org) =>
       sessionList.list.page(sql, org.id, {
-        page: 1,
-        per_page: 50,
+        ...FIRST_PAGE,
         sort: 'created_at',
         order: 'desc',
         ...options(org),

@@ -12,7 +12,7 @@ import type { HeatmapQuery } from '../../src/features/security/model.ts'
 import { getSecurity } from '../../src/features/security/queries.ts'
 import type { RangeFilters } from '../../src/features/usage/model.ts'
 import type { BenchOrg } from '../support/data.ts'
-import { type Case, LAST_PAGE_LIMIT, LIMIT, queryString } from './case.ts'
+import { type Case, FIRST_PAGE, LAST_PAGE_LIMIT, LIMIT, queryString } from './case.ts'
 
 // Security, team, audit, risk and badges: requests over all the history of an organization.
 
@@ -29,21 +29,21 @@ const heatmapCase = (name: string, limit: number | null, options: Options<Heatma
   name,
   limit,
   path: (org) => `/v1/security/heatmap${queryString(options(org))}`,
-  query: (sql, org) => fileRiskList.list.page(sql, org.id, { page: 1, per_page: 50, ...options(org) }),
+  query: (sql, org) => fileRiskList.list.page(sql, org.id, { ...FIRST_PAGE, ...options(org) }),
 })
 
 const auditCase = (name: string, limit: number, options: Options<AuditListQuery>): Case => ({
   name,
   limit,
   path: (org) => `/v1/audit${queryString(options(org))}`,
-  query: (sql, org) => entryList.list.page(sql, org.id, { page: 1, per_page: 50, ...options(org) }),
+  query: (sql, org) => entryList.list.page(sql, org.id, { ...FIRST_PAGE, ...options(org) }),
 })
 
 const riskCase = (name: string, limit: number | null, options: Options<RiskListQuery>): Case => ({
   name,
   limit,
   path: (org) => `/v1/risk${queryString(options(org))}`,
-  query: (sql, org) => riskList.list.page(sql, org.id, { page: 1, per_page: 50, ...options(org) }),
+  query: (sql, org) => riskList.list.page(sql, org.id, { ...FIRST_PAGE, ...options(org) }),
 })
 
 const SECURITY: readonly Case[] = [

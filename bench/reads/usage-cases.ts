@@ -3,7 +3,7 @@ import { breakdownList } from '../../src/features/cost/breakdown-queries.ts'
 import { getRisk } from '../../src/features/risk/session-queries.ts'
 import { nameList } from '../../src/features/sessions/name-queries.ts'
 import type { BenchOrg } from '../support/data.ts'
-import { type Case, LIMIT, queryString } from './case.ts'
+import { type Case, FIRST_PAGE, LIMIT, queryString } from './case.ts'
 
 // These cases read the cost by person and model: breakdowns, the values to choose from, and the cost of a pull
 // request.
@@ -16,13 +16,7 @@ function breakdownCase(name: string, limit: number | null, options: (org: BenchO
     limit,
     path: (org) => `/v1/cost/breakdown${queryString(options(org))}`,
     query: (sql, org) =>
-      breakdownList.list.page(sql, org.id, {
-        sort: 'cost',
-        order: 'desc',
-        page: 1,
-        per_page: 50,
-        ...options(org),
-      }),
+      breakdownList.list.page(sql, org.id, { sort: 'cost', order: 'desc', ...FIRST_PAGE, ...options(org) }),
   }
 }
 
@@ -50,7 +44,7 @@ const NAMES: readonly Case[] = (['project', 'model', 'agent'] as const).map((nam
   name: `${named}s`,
   limit: LIMIT,
   path: () => `/v1/${named}s`,
-  query: (sql, org) => nameList(named).list.page(sql, org.id, { page: 1, per_page: 50 }),
+  query: (sql, org) => nameList(named).list.page(sql, org.id, FIRST_PAGE),
 }))
 
 const PULL_REQUEST: Case = {
