@@ -1,7 +1,7 @@
 import { allTokens } from '../records/session.ts'
-import { largestRemainder } from '../scoring/largest-remainder.ts'
 import { PRICED_KINDS, type Pricer } from '../scoring/prices.ts'
 import { byBytes, byKind, type Cell, OTHER, sumOf, sumOfAll, usualCosts } from './cells.ts'
+import { largestRemainder } from './largest-remainder.ts'
 import type { FactSession } from './model.ts'
 
 /** Divides the session's tokens among cells, each kind by model and then by day. `endOf`: the cell of a model's rest. */

@@ -1,9 +1,9 @@
 // Divides a session into its use of each day, model and price.
 
-import { largestRemainder } from '../scoring/largest-remainder.ts'
 import type { Pricer } from '../scoring/prices.ts'
 import { addCall, addResults, byKind, type Cell, createCells, noResults, type Part, sumOf } from './cells.ts'
 import { divideCost, divideTokens } from './divide.ts'
+import { largestRemainder } from './largest-remainder.ts'
 import {
   type FactKey,
   type FactSession,

@@ -1,8 +1,8 @@
 // Facts are divided further by what agents write on calls: a part for each combination of these values.
 
 import { CALL_NOTE_NAMES, type CallNotes } from '../records/session.ts'
-import { largestRemainder } from '../scoring/largest-remainder.ts'
 import { byBytes, type Cell, newCounts, type Part, sumOfAll, usualCosts } from './cells.ts'
+import { largestRemainder } from './largest-remainder.ts'
 import { FACETS, type FacetPart, type FactKey, STANDARD, type TIERS } from './model.ts'
 
 type Noted = { readonly [Name in keyof CallNotes]?: string | null }
