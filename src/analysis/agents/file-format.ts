@@ -1,4 +1,4 @@
-// The format of a file is detected from its first bytes, never from its name: a file called "Gemini" may be Claude's.
+// Detects the format of a file from its first bytes, never from its name: a file called "Gemini" may be Claude's.
 
 import { basename } from 'node:path'
 import { FORMATS } from './format-list.ts'

@@ -1,3 +1,5 @@
+// Lists the formats of all agents, whose readers are in formats/, and finds them by agent or name.
+
 import { CLAUDE_CODE, CLAUDE_STREAM } from './formats/claude-formats.ts'
 import { CODEX, CODEX_EXEC } from './formats/codex-formats.ts'
 import { CLINE, KILO_CODE, ROO_CODE } from './formats/editor/cline.ts'

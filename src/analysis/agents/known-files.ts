@@ -1,4 +1,4 @@
-// The facts of an earlier run about a file decide which part of it is read again. Agents only append to their files:
+// Decides by an earlier run's facts about a file which part of it is read again. Agents only append to their files:
 // size, times and the bytes at both ends tell whether a file is as it was, or has grown.
 
 import { createHash } from 'node:crypto'

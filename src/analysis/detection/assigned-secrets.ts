@@ -1,4 +1,4 @@
-// Secrets that have no form of their own: values of variables with the name of a secret, bearer tokens, passwords in
+// Rules for secrets that have no form of their own: values of variables with the name of a secret, bearer tokens, passwords in
 // addresses. Most such values in code and transcripts are names, paths and examples, so a value must look random.
 
 import { looksRandom } from './random-text.ts'

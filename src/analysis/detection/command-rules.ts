@@ -1,4 +1,4 @@
-// The rules by which a command is dangerous.
+// The rules by which a command or a statement of SQL is dangerous.
 
 import type { Severity } from '../records/finding.ts'
 import { type Invocation, isShell, readsProgramFromInput } from './invocations.ts'

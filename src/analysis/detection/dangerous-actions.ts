@@ -1,4 +1,4 @@
-// Dangerous commands, modes and files as findings, with their titles.
+// Finds dangerous commands, statements, modes and sensitive files, and makes findings of them with their titles.
 
 import type { FindingRecord, Severity } from '../records/finding.ts'
 import type { DangerousAction } from '../records/fragments.ts'

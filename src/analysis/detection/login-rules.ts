@@ -1,5 +1,5 @@
-// Passwords that are known by the form of the file, address or command line that they are in. Most such texts are examples,
-// so a password must look random.
+// Rules for passwords that are known by the form of the file, address or command line that they are in. Most such texts are
+// examples, so a password must look random.
 
 import type { Needed } from './prepare-text.ts'
 import { looksRandom } from './random-text.ts'

@@ -1,5 +1,5 @@
-// Nearly every token of a service is one long word. Of the text of transcripts they are a fifth, and they are found four
-// times as fast as one expression searches a text: the expressions that find tokens search them alone.
+// Finds the long words of a text. Nearly every token of a service is one. Of the text of transcripts they are a fifth, and they
+// are found four times as fast as one expression searches a text: the expressions that find tokens search them alone.
 
 /** Characters of the shortest long word. */
 const SHORTEST = 20

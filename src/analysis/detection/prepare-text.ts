@@ -1,4 +1,4 @@
-// Prepares a text for the search of all rules.
+// Prepares a text for the search of all rules for secrets, and tells which rules can match in it.
 
 import { joinedWords, type LongWord } from './long-words.ts'
 

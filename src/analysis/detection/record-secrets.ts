@@ -1,4 +1,4 @@
-// Masks the secrets in records, and makes findings of them.
+// Masks the secrets in records, on laptops and in the intake, and makes findings of them.
 
 import type { FindingRecord } from '../records/finding.ts'
 import type { SyncRecord } from '../records/records.ts'

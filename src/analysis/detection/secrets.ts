@@ -1,3 +1,5 @@
+// Finds and masks secrets in texts, makes findings of them, and computes the security score.
+
 import { cut } from '../../base/text.ts'
 import { type FindingRecord, MAX_FINDINGS, SEVERITY_POINTS, type Severity } from '../records/finding.ts'
 import { isOfNoKind } from './assigned-secrets.ts'

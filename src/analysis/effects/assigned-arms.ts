@@ -1,4 +1,5 @@
-// Days drawn in pairs, one of each arm, and the exact test of what the draw could have shown (docs/effects.md).
+// Draws the days of a change that is assigned, in pairs with one of each arm, and tests exactly what the draw could have shown
+// (docs/effects.md).
 
 import { createHash } from 'node:crypto'
 import { MEASURES, type MeasureName } from './measures.ts'

@@ -1,4 +1,4 @@
-// The effect of a change, by those who changed and those who had not (docs/effects.md). All sums are made in the order of
+// Estimates the effect of a change, by those who changed and those who had not (docs/effects.md). All sums are made in the order of
 // weeks, then of units and projects by id: the same work gives the same bytes.
 
 import { differenceOf, MEASURES, type MeasureName } from './measures.ts'

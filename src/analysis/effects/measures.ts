@@ -1,4 +1,4 @@
-// The measures by which the effect of a change is estimated.
+// The measures by which the effect of a change is estimated, and their differences and effects.
 
 import { SUM, type Sums, valueAt } from './sums.ts'
 

@@ -1,4 +1,4 @@
-// Money that a change made of the cost, and its parts.
+// Says how much money the effect of a change is, and of which parts.
 
 import { type LogCause, logPartsOf, roundedParts, WORK_KINDS, type Work } from '../scoring/change-parts.ts'
 import { BASE, QUANTITY, SUM, type Sums, valueAt } from './sums.ts'

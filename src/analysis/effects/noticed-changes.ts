@@ -1,4 +1,4 @@
-// Changes as they are noticed from what members used week by week. Weeks are numbers; members are units.
+// Notices changes (versions, models, shares, prices) from what members used week by week. Weeks are numbers; members are units.
 
 /** The adoption of who had a value from their start on: they are neither compared nor a change. */
 export const FROM_START = 0

@@ -1,4 +1,4 @@
-// Members or repositories with their weeks of work, as changes are measured by.
+// Makes units of stored work: members or repositories with their sums by week, for the measuring of changes.
 
 import { PICO_PER_MICRO } from '../scoring/base-prices.ts'
 import { ALL_SUMS, addTo, BASE, QUANTITY, type Sums, type Unit } from './sums.ts'

@@ -1,4 +1,4 @@
-// Findings of a session's record, with its security score.
+// Makes the findings of a session's record from its parts, with its security score.
 
 import { compareText } from '../../base/text.ts'
 import { dangerousActionFinding } from '../detection/dangerous-actions.ts'

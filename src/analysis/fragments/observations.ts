@@ -1,4 +1,5 @@
-// Short facts about a session, derived from counts: no prompt, response or output is quoted.
+// Writes the texts of a session's record (observations, summary, issues, class), derived from counts: no prompt, response or
+// output is quoted.
 
 import { compareText, cut, plural } from '../../base/text.ts'
 import type { CallFragment, EventFragment, TurnFragment } from '../records/fragments.ts'

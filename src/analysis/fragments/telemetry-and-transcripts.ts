@@ -1,4 +1,4 @@
-// Leaves each call once where transcripts, telemetry and copies tell of it.
+// Leaves each call once where transcripts, telemetry and copies tell of it, and says which of them told how much of a session.
 
 import { compareText } from '../../base/text.ts'
 import { fragmentId, noParts, type SessionFragments, type TurnFragment } from '../records/fragments.ts'

@@ -1,4 +1,4 @@
-// Prices the turns of a session's parts.
+// Prices the turns of a session's parts, also those of totals that no call explains.
 
 import type { ModelTotal, SessionFragments, TurnFragment } from '../records/fragments.ts'
 import { allTokens, type Tokens } from '../records/session.ts'

@@ -1,4 +1,4 @@
-// Records of budgets.
+// The record of a budget's limit, as sync and `budget set` send it.
 
 import { type Static, Type } from '@sinclair/typebox'
 import type { FieldProblem } from '../../base/errors.ts'

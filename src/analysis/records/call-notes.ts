@@ -1,4 +1,4 @@
-// Notes of agents on calls: version, effort, skill, vendor, who paid.
+// Makes the notes of a record's calls from agents' fields: version, effort, skill, vendor, who paid.
 
 import { cut } from '../../base/text.ts'
 import { CALL_NOTE_NAMES, type CallNotes } from './session.ts'

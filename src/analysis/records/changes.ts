@@ -1,4 +1,4 @@
-// Compares records with what is stored, so that only what differs is written.
+// Compares records with what is stored, so that writers write only what differs and count the rest as unchanged.
 
 export interface RecordCounts {
   created: number

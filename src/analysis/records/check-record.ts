@@ -1,3 +1,5 @@
+// Checks a record against its schema and the rules between its fields, and says in words what is wrong.
+
 import type { TSchema } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
 import type { FieldProblem } from '../../base/errors.ts'

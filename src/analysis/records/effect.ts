@@ -4,7 +4,7 @@ import { component, literals, name, optional } from './fields.ts'
 
 const day = optional(Type.String({ format: 'day' }))
 
-/** A change that was recorded or assigned, or noticed and then renamed or dismissed: as export gives it. */
+/** The record of a change: one that was recorded or assigned, or noticed and then renamed or dismissed: as export gives it. */
 export const EffectRecord = component('EffectRecord', {
   type: Type.Literal('effect'),
   id: Type.String({ pattern: '^eff_[A-Za-z0-9_-]{1,64}$', examples: ['eff_4c7f0d2k'] }),

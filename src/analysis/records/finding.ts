@@ -1,4 +1,4 @@
-// Records of findings.
+// The record of a finding, with its severities, states and limits.
 
 import { type Static, Type } from '@sinclair/typebox'
 import { closed, literals, name, optional, score, Timestamp } from './fields.ts'

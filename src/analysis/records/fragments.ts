@@ -1,7 +1,7 @@
-// An agent writes a session to several files: a resumed or forked session repeats lines of another one, a sub-agent has a
-// file of its own, and two laptops may each have a half. The parts of a session are the messages, calls, results and
-// totals that one client read, each under a hash of the agent's own id. The server merges parts by these ids, so that
-// nothing counts twice and nothing is lost, and composes the session record from them.
+// Schemas and packed form of the parts of a session. An agent writes a session to several files: a resumed or forked session
+// repeats lines of another one, a sub-agent has a file of its own, and two laptops may each have a half. The parts of a session
+// are the messages, calls, results and totals that one client read, each under a hash of the agent's own id. The server merges
+// parts by these ids, so that nothing counts twice and nothing is lost, and composes the session record from them.
 
 import { gunzipSync } from 'node:zlib'
 import { type Static, Type } from '@sinclair/typebox'

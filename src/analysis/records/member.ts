@@ -1,3 +1,5 @@
+// The record of a member, with roles and teams.
+
 import { type Static, Type } from '@sinclair/typebox'
 import { ROLES } from '../../config.ts'
 import { component, literals, name, optional, Timestamp } from './fields.ts'

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { component, name, optional } from './fields.ts'
 
-/** A note of a day: `project` and `team` are those that it concerns, without either the organization. */
+/** The record of a note of a day: `project` and `team` are those that it concerns, without either the organization. */
 export const noteFields = {
   day: Type.String({
     format: 'date',

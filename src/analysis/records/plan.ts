@@ -1,4 +1,4 @@
-// The records of a paid plan and of a limit that was reached.
+// The records of a paid plan, and of limits of a subscription as an agent stated them.
 
 import { type Static, Type } from '@sinclair/typebox'
 import type { FieldProblem } from '../../base/errors.ts'

@@ -1,5 +1,5 @@
-// The records of POST /v1/sync. Every optional field may also be null, so that what `export` writes (the session
-// detail, nulls included) is a record again.
+// Lists the schemas of the records of POST /v1/sync, by their type. Every optional field may also be null, so that what
+// `export` writes (the session detail, nulls included) is a record again.
 
 import type { Static } from '@sinclair/typebox'
 import { AuditRecord, ReportRecord } from './audit.ts'

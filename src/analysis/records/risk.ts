@@ -1,4 +1,4 @@
-// Records of pull requests, with the parts of their risk.
+// The record of a pull request (`pr_risk`), with its state and the parts of its risk.
 
 import { type Static, Type } from '@sinclair/typebox'
 import { SCORE_DECIMALS, scaled } from '../../base/decimals.ts'

@@ -1,4 +1,4 @@
-// Reads JSON that is sent, within limits of depth and of values.
+// Reads JSON that clients send (bodies of requests, lines of a sync), within limits of depth and of values.
 
 import { type JSONPath, visit } from 'jsonc-parser'
 import { type FieldProblem, fieldError, MAX_PROBLEMS, validationError } from '../../base/errors.ts'

@@ -1,4 +1,4 @@
-// Tokens at the prices of one day, for change-parts.ts: what would have been paid had no price changed since.
+// Prices tokens at the prices of one day, for change-parts.ts: what would have been paid had no price changed since.
 
 import { DAY_MS } from '../../base/dates.ts'
 import type { PriceOverrides } from '../../base/model-prices.ts'

@@ -1,4 +1,4 @@
-// The causes of a change of cost between two ranges, by the additive decomposition of Sato and Vartia: exact, whatever the
+// Computes the causes of a change of cost between two ranges, by the additive decomposition of Sato and Vartia: exact, whatever the
 // order of the ranges, in logarithms (`logPartsOf`, linear: means of them are the parts of a mean) and in money (`partsOf`).
 //
 // How to use it. Sum what was used in a range to a `Work`: the calls, and for each kind of tokens their quantity and `base`,

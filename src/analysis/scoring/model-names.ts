@@ -1,5 +1,5 @@
-// The names under which a model's price is looked up. A name is known exactly or by one of these patterns; one that only
-// begins like a known one is another model.
+// Reads the name of a model: the names under which its price is looked up, its plain name, its generation, and what its region
+// adds. A name is known exactly or by one of these patterns; one that only begins like a known one is another model.
 
 /** Clients and gateways put the server or the maker of the model before its name: `openrouter/anthropic/…`. */
 const SERVED_BY = [

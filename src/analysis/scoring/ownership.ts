@@ -1,4 +1,4 @@
-// Code ownership: degree of authorship and bus factor after Avelino, Passos, Hora and Valente, "A novel approach for
+// Computes code ownership: degree of authorship and bus factor after Avelino, Passos, Hora and Valente, "A novel approach for
 // estimating truck factors" (ICPC 2016, arXiv 1604.06766), with the weights of Fritz et al. (TOSEM 2014).
 
 import { compareText } from '../../base/text.ts'

@@ -1,4 +1,4 @@
-// A guess of a price for a model that has none: the price of the nearest model of its family. Nothing is priced by it until
+// Guesses a price for a model that has none: the price of the nearest model of its family. Nothing is priced by it until
 // somebody puts it into the MODEL_PRICES file.
 
 import { plainNameOf } from './model-names.ts'

@@ -1,4 +1,4 @@
-// The prices of a model at a time, by exact name: our own (price-facts.ts), else those of @pydantic/genai-prices.
+// Looks up the prices of a model at a time, by exact name: our own (price-facts.ts), else those of @pydantic/genai-prices.
 
 import type { MatchLogic, ModelInfo, Provider } from '@pydantic/genai-prices'
 import { lookUpNames, percentOf } from './model-names.ts'

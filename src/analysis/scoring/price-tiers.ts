@@ -1,5 +1,6 @@
-// A call may cost more or less than the list price: for faster or slower service, and by the place where the model runs. Agents name
-// the tier in `speed`, `service_tier` and `inference_geo` of a usage. A tier without a row for the model has no known price.
+// Reads the price tier of a call and gives its factor: a call may cost more or less than the list price, for faster or slower
+// service, and by the place where the model runs. Agents name the tier in `speed`, `service_tier` and `inference_geo` of a
+// usage. A tier without a row for the model has no known price.
 
 import { isAtLeast, lookUpNames } from './model-names.ts'
 import type { Source } from './price-facts.ts'

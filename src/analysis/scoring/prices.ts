@@ -1,3 +1,5 @@
+// Prices tokens of calls and records of sessions, at list prices or those of MODEL_PRICES.
+
 import { normalizeTimestamp } from '../../base/dates.ts'
 import { MONEY_DECIMALS, roundedQuotient, scaled, unscaled } from '../../base/decimals.ts'
 import type { ModelPrices, PriceOverrides } from '../../base/model-prices.ts'

@@ -1,3 +1,5 @@
+// Computes the quality score of a session, with its factors, from counts of a record.
+
 import type { QualityFactor, SessionRecord, TurnRecord } from '../records/session.ts'
 import { isTool } from './tool-names.ts'
 

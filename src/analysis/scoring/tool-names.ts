@@ -1,4 +1,4 @@
-// Names of agents' tools.
+// Tells what an agent's tool does (shell, network, reading, …) by its name.
 
 const NAMES = {
   shell: `bash shell shell_command exec_command run_shell_command local_shell exec run_terminal_cmd

@@ -1,4 +1,5 @@
-// The names that agents give to what they tell of their sessions (docs/sync.md). Of several the first that a record has counts.
+// The names that agents give in OTLP to what they tell of their sessions (docs/sync.md). Of several the first that a record has
+// counts.
 
 /** The attributes of what all agents tell in the same way. */
 export const NAMES = {

@@ -1,4 +1,4 @@
-// The wire format of Protocol Buffers, as far as reading it needs: https://protobuf.dev/programming-guides/encoding/
+// Reads the wire format of Protocol Buffers, for otlp-protobuf.ts: https://protobuf.dev/programming-guides/encoding/
 
 const [VARINT, FIXED64, LENGTH, START_GROUP, END_GROUP, FIXED32] = [0, 1, 2, 3, 4, 5]
 /** Groups within each other that are skipped. */

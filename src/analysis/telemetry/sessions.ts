@@ -1,4 +1,4 @@
-// Divides observations of telemetry into sessions and days.
+// Divides observations of telemetry into sessions and days, as parts that are merged with those of transcripts.
 
 import { sessionIdOf } from '../../base/ids.ts'
 import { mergeFragments } from '../fragments/merge.ts'

@@ -1,3 +1,5 @@
+// Divides the tokens and the cost of a session among its cells (cells.ts).
+
 import { allTokens } from '../records/session.ts'
 import { PRICED_KINDS, type Pricer } from '../scoring/prices.ts'
 import { byBytes, byKind, type Cell, OTHER, sumOf, sumOfAll, usualCosts } from './cells.ts'

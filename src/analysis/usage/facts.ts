@@ -1,4 +1,4 @@
-// Divides a session into its use of each day, model and price.
+// Divides a session into the facts that are stored and summed: its use of each day, model and price.
 
 import type { Pricer } from '../scoring/prices.ts'
 import { addCall, addResults, byKind, type Cell, createCells, noResults, type Part, sumOf } from './cells.ts'

@@ -1,4 +1,4 @@
-// Facts are divided further by what agents write on calls: a part for each combination of these values.
+// Divides facts further by what agents write on calls (skill, effort, tier, …): a part for each combination of these values.
 
 import { CALL_NOTE_NAMES, type CallNotes } from '../records/session.ts'
 import { byBytes, type Cell, newCounts, type Part, sumOfAll, usualCosts } from './cells.ts'

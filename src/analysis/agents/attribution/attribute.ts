@@ -1,4 +1,4 @@
-// Finds the lines of commits that agents wrote. docs/outcomes.md has the definitions.
+// Says of each commit which of its lines agents wrote, for `sync`, and what of them survives. docs/outcomes.md has the definitions.
 
 import { DAY_MS } from '../../../base/dates.ts'
 import type { CommitAi, CommitRecord } from '../../records/commit.ts'

@@ -1,4 +1,4 @@
-// Joins the files of a commit with the edits of agents that may have written its lines.
+// Joins the files of a commit with the edits of agents that may have written its lines, for attribute.ts.
 
 import { lineKeys } from '../git/effective-lines.ts'
 import type { LoggedCommit, LoggedFile } from '../git/parse-log.ts'

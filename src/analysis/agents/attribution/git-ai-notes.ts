@@ -1,4 +1,4 @@
-// git-ai's notes on commits (authorship 3.0.0): under each path the lines of a session of an agent, then JSON about these.
+// Reads git-ai's notes on commits (authorship 3.0.0): under each path the lines of a session of an agent, then JSON about these.
 
 import { sessionIdOf } from '../../../base/ids.ts'
 import type { Blobs } from '../git/read-blobs.ts'

@@ -1,4 +1,4 @@
-/** Numbers as `1-3,5`. */
+/** Writes numbers of lines as ranges, `1-3,5`, which `parseRanges` reads and `countIn` counts. */
 export function rangesOf(numbers: readonly number[]): string {
   const ranges: [number, number][] = []
   for (const number of numbers.toSorted((a, b) => a - b)) {

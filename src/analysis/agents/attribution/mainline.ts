@@ -1,7 +1,8 @@
+// Reads the commits of a repository's default branch and what they renamed, for the survival of lines.
+
 import { firstAtLeast } from '../../scoring/binary-search.ts'
 import { type Git, runGit } from '../git/run-git.ts'
 
-/** Reads the default branch, of which `tip` is the last commit. */
 export async function readMainline(git: Git, tip: string) {
   const { output } = await runGit(git, ['rev-list', '--parents', '--timestamp', tip])
   const commits = new Map<string, { ms: number; parents: string[] }>()

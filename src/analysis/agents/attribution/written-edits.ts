@@ -1,4 +1,4 @@
-// Finds what agents wrote in files that a commit changed.
+// Lists what an agent's session and its sub-agents wrote in files, and the commits that they made.
 
 import { dirname, isAbsolute, join } from 'node:path'
 import { sessionIdOf } from '../../../base/ids.ts'

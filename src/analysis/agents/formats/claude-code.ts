@@ -1,4 +1,4 @@
-// Claude Code's session files (versions 1.0 to 2.1): one JSON object per line. An API message is written as one line per
+// Reads Claude Code's session files (versions 1.0 to 2.1): one JSON object per line. An API message is written as one line per
 // content block, and each of these lines repeats the usage of the message.
 
 import { statSync } from 'node:fs'

@@ -1,4 +1,5 @@
-// The content of messages, in transcripts of Claude Code and in the output of `claude -p`.
+// Reads the content of messages in transcripts of Claude Code and in the output of `claude -p`; Amp, Cline and Droid write it
+// alike.
 
 import { blockText, type Time } from '../transcript/contents.ts'
 import { countOf, type Json, listOf, objectOf, textOf, valueAt } from '../transcript/lenient-json.ts'

@@ -1,4 +1,5 @@
-// Claude Code's forms of files: transcripts, logs of streams, and what the desktop app keeps.
+// Declares Claude Code's forms of files, with their places and readers: transcripts, logs of streams, and what the desktop app
+// keeps.
 
 import { basename, dirname, join } from 'node:path'
 import { isObject, type Json, objectOf, textOf } from '../transcript/lenient-json.ts'

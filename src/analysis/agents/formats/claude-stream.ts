@@ -1,4 +1,4 @@
-// The output of `claude -p --output-format stream-json`, or of `json`, which prints an array of the same messages
+// Reads the output of `claude -p --output-format stream-json`, or of `json`, which prints an array of the same messages
 // (`--verbose`) or the last one only. This last one, `result`, has the exact tokens and cost of the run by model; the usage
 // of a message is that at the start of its response.
 

@@ -1,6 +1,6 @@
-// The tool calls of a rollout. A call's item has the id of the call. Newer models have one tool, `exec`, for JavaScript that
-// runs any number of commands: its items have ids of their own, and they are the calls that count. The script itself counts
-// as a call where none was recorded before it ended, or where it failed though none of its items did.
+// Collects the tool calls of a Codex rollout. A call's item has the id of the call. Newer models have one tool, `exec`, for
+// JavaScript that runs any number of commands: its items have ids of their own, and they are the calls that count. The script
+// itself counts as a call where none was recorded before it ended, or where it failed though none of its items did.
 
 import { blockText, type Time } from '../transcript/contents.ts'
 import { isObject, type Json, objectOf, parseJson, textOf } from '../transcript/lenient-json.ts'

@@ -1,4 +1,4 @@
-// The output of `codex exec --json`: no times, no model. A thread begins at the time in its id, a UUIDv7, and is assumed to
+// Reads the output of `codex exec --json`: no times, no model. A thread begins at the time in its id, a UUIDv7, and is assumed to
 // have ended when the file was last modified. Where the thread's rollout is read too, that has all of it.
 
 import { stat } from 'node:fs/promises'

@@ -1,5 +1,6 @@
-// The rollout of a forked thread and of a sub-agent begins with its parent's lines, of which it may repeat any number: with
-// their old times, or with new ones. What they used is counted in the parent's file.
+// Finds where the own lines of a forked thread or a sub-agent begin in its rollout, and who started it. Before them it may
+// repeat any number of its parent's lines: with their old times, or with new ones. What they used is counted in the parent's
+// file.
 
 import { splitLines } from '../../../base/split-lines.ts'
 import { timeOf, timeOfUuid7 } from '../transcript/contents.ts'

@@ -1,4 +1,4 @@
-// Codex' forms of files.
+// Declares Codex' forms of files, with their places and readers: rollouts, and the output of `codex exec`.
 
 import { join } from 'node:path'
 import { timeOf, timeOfUuid7 } from '../transcript/contents.ts'

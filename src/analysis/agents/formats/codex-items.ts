@@ -1,4 +1,4 @@
-// Codex records what it has done as items of a turn: commands with their exit codes, patches with the files they changed,
+// Makes tool calls of what Codex records as items of a turn: commands with their exit codes, patches with the files they changed,
 // calls of MCP servers.
 
 import { isObject, type Json, listOf, objectOf, textOf } from '../transcript/lenient-json.ts'

@@ -2,7 +2,7 @@ import { countOf, isObject } from '../transcript/lenient-json.ts'
 import { tokensOfCall } from '../transcript/source-file.ts'
 import type { MessageTokens } from '../transcript/transcript-model.ts'
 
-/** Codex's counts of tokens, in the order of `COUNTS`: the input includes both counts of the cache, the output the reasoning. */
+/** Codex's counts of tokens, of which this file makes the usage of each call; in the order of `COUNTS`: the input includes both counts of the cache, the output the reasoning. */
 export type Totals = readonly number[]
 
 /** The second of the cache is written by newer versions only. */

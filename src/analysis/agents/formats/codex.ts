@@ -1,4 +1,4 @@
-// Rollout files of Codex CLI: one `{timestamp, type, payload}` per line. The texts and tool calls of an API call are written
+// Reads rollout files of Codex CLI: one `{timestamp, type, payload}` per line. The texts and tool calls of an API call are written
 // before its usage: a `token_usage_record`, which comes at once and names the response, or in older versions running totals
 // (`token_count`), which come after the outputs of its calls, mostly twice. A thread whose history was reverted goes on in a
 // second file, which names the first (`history_base`).

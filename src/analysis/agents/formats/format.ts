@@ -1,4 +1,5 @@
-// A format of agents' sessions is one object, which has all that is special about it. All are in format-list.ts.
+// The type of a format of agents' sessions, and what several formats use to detect theirs. A format is one object, which has
+// all that is special about it. All are in format-list.ts.
 
 import type { DatabaseReader } from '../transcript/database.ts'
 import { copyText, type Json, textOf } from '../transcript/lenient-json.ts'

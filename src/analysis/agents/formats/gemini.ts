@@ -1,4 +1,4 @@
-// Chat files of Gemini CLI: one JSON document, in newer versions a head and one message per line. They
+// Reads chat files of Gemini CLI: one JSON document, in newer versions a head and one message per line. They
 // contain a hash of the working folder, not its name: see `folderOfChat`.
 
 import { basename, dirname, join } from 'node:path'

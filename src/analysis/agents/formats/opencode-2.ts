@@ -1,5 +1,5 @@
-// Rows of OpenCode 2, `session_message`: the type of a message is a column, an answer has its parts within it. They are read as
-// the messages and parts of OpenCode 1. Other types than these are the program's.
+// Reads rows of OpenCode 2, `session_message`: the type of a message is a column, an answer has its parts within it. They are
+// read as the messages and parts of OpenCode 1. Other types than these are the program's.
 
 import { blockText, timeOf } from '../transcript/contents.ts'
 import type { Row } from '../transcript/database.ts'

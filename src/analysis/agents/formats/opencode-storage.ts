@@ -1,6 +1,6 @@
-// OpenCode's storage folder, `session/<project>/*.json`, `message/<session>/*.json` and `part/<message>/*.json`, and the
-// SQLite database of newer versions, with the same objects in its `data` columns. OpenCode 2 goes on in the same database, in
-// tables of its own, into which it copies older sessions under their ids: those are in both.
+// Finds and reads OpenCode's storage folder, `session/<project>/*.json`, `message/<session>/*.json` and
+// `part/<message>/*.json`, and the SQLite database of newer versions, with the same objects in its `data` columns. OpenCode 2
+// goes on in the same database, in tables of its own, into which it copies older sessions under their ids: those are in both.
 
 import { statSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'

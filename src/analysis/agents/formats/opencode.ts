@@ -1,4 +1,4 @@
-// OpenCode's sessions, messages and parts: from a sequence of JSON objects, from documents of `opencode export`, from the
+// Reads OpenCode's sessions, messages and parts: from a sequence of JSON objects, from documents of `opencode export`, from the
 // storage folder, or from the database. A part may come before its message. The secret of a share object is never read.
 
 import { notesFrom, vendorNotes } from '../../records/call-notes.ts'

@@ -1,4 +1,4 @@
-// Finds the default branch of a repository, and what is reachable from it.
+// Finds the default branch of a repository and the commits that its references name, and what is reachable from them.
 
 import { type Git, runGit } from './run-git.ts'
 

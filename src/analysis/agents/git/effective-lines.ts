@@ -1,4 +1,4 @@
-/** Lines that say who wrote them: docs/outcomes.md lists what is left out, and why. */
+/** Picks the lines and files that say who wrote them, and makes the lines' keys: docs/outcomes.md lists what is left out, and why. */
 const MAX_LENGTH = 1_000
 const MIN_LENGTH = 4
 const KEY_LENGTH = 9

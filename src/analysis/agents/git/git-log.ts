@@ -1,4 +1,4 @@
-// Runs `git log` for the commits of a repository, with their lines.
+// Runs `git log` for the commits of a repository with their lines, and `git diff` for those of a pull request.
 
 import { OperatorError } from '../../../base/errors.ts'
 import { type LoggedCommit, type LoggedFile, type LogReading, parseLog } from './parse-log.ts'

@@ -1,4 +1,4 @@
-// Reads commits of repositories as records.
+// Reads commits of repositories as records, with their authors and the lines that agents wrote, for `sync`.
 
 import { realpath } from 'node:fs/promises'
 import { basename, resolve } from 'node:path'

@@ -1,5 +1,5 @@
-// Files of agents and of git lie where anything may lie: only regular files are opened. A pipe waits for a writer, a device
-// may have no end, or do something when it is opened.
+// Opens and reads files of agents and of git only where they are regular: anything may lie there. A pipe waits for a writer, a
+// device may have no end, or do something when it is opened.
 
 import { closeSync, constants, fstatSync, openSync, readFileSync, statSync } from 'node:fs'
 import { basename } from 'node:path'

@@ -1,4 +1,4 @@
-// Checks the files of a repository before git opens them.
+// Checks the files of a repository before git opens them, and whether a folder is a repository (a path of `sync`).
 
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// Times, texts and objects in values of parsed JSON.
+// Finds times, texts and objects in values of parsed JSON, for the readers of formats.
 
 import { isNormalized, isTimestamp, normalizeTimestamp } from '../../../base/dates.ts'
 import { isObject, type Json, listOf, textOf } from './lenient-json.ts'

@@ -1,4 +1,5 @@
-// Databases of agents (SQLite), opened for reading only, and never with what a hostile file could have without an end.
+// Opens databases of agents (SQLite) for reading only, and reads their rows, never with what a hostile file could have without
+// an end.
 
 import { Database } from 'bun:sqlite'
 import { statSync } from 'node:fs'

@@ -1,5 +1,5 @@
-// Totals that a log states of its run and of what was before it: an earlier run of the session, or the session that it was forked
-// from. The log names neither. What was before is another session's where that session states the same total.
+// Settles totals that a log states of its run and of what was before it: an earlier run of the session, or the session that it
+// was forked from. The log names neither. What was before is another session's where that session states the same total.
 
 import { KINDS, tokensOfKind } from '../../fragments/totals.ts'
 import type { ModelTotal } from '../../records/fragments.ts'

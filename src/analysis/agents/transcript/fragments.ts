@@ -1,4 +1,4 @@
-// Makes the parts of a session that are sent of a transcript.
+// Makes of a transcript the parts of its session that are sent (records/fragments.ts).
 
 import { cut } from '../../../base/text.ts'
 import { mergeById, mergeCall } from '../../fragments/merge.ts'

@@ -1,4 +1,4 @@
-// Reads the lines of a transcript as JSON.
+// Reads files of agents as JSON: line by line, or as one document.
 
 import { MAX_LINE_BYTES, splitBytes } from '../../../base/split-lines.ts'
 import { readText } from '../git/regular-file.ts'

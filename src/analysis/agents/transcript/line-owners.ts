@@ -1,4 +1,4 @@
-/** A line is the hash of its key, in the bits that a number has. */
+/** The lines of transcripts that were read belong to the session that had them first. A line is the hash of its key, in the bits that a number has. */
 export const lineHash = (hash: bigint): number => Number(BigInt.asUintN(53, hash))
 
 /** The sessions that lines were first read for, as hashes. `find`: of a line that is not in `added`, which may be cleared. */

@@ -1,4 +1,4 @@
-// Paths of a transcript by the rules of the system that it was written on, which its folders and its paths show: the same
+// Reads paths of a transcript by the rules of the system that it was written on, which its folders and its paths show: the same
 // on whatever system it is read. The results have `/`.
 
 import { homedir } from 'node:os'

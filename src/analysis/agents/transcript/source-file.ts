@@ -1,4 +1,4 @@
-// The state in which readers of all formats collect what a file of a session says.
+// The state in which readers of all formats collect what a file of a session says, and their reading of tokens and costs.
 
 import { largerTotals } from '../../fragments/totals.ts'
 import type { ModelTotal } from '../../records/fragments.ts'

@@ -1,7 +1,7 @@
 import type { FileGroup } from './source-file.ts'
 import type { Transcript } from './transcript.ts'
 
-/** A session that a person started, and the transcripts of what was done in it. */
+/** A session that a person started, into which `startedSessions` groups transcripts, and the transcripts of what was done in it. */
 export interface StartedSession {
   id: string
   /** Its own, where that is in the group, and those of its sub-agents. */

@@ -1,3 +1,5 @@
+// Types of what a transcript has: messages, tool calls, turns; `mergeMessage` merges the lines of a message.
+
 import type { FoundSecret } from '../../detection/secrets.ts'
 import type { DangerousAction } from '../../records/fragments.ts'
 import type { CallNotes, Tokens } from '../../records/session.ts'

@@ -1,4 +1,4 @@
-// A session as its files are read.
+// Collects what the files of a session say while they are read: turns, calls, events, totals, secrets, and lines that were written.
 
 import { compareText, cut } from '../../../base/text.ts'
 import type { FoundSecret } from '../../detection/secrets.ts'

@@ -1,4 +1,4 @@
-// The lines that a tool call wrote, as keys: their text is not kept.
+// Finds the lines that a tool call wrote, in its input or result, as keys: their text is not kept.
 
 import { lineKeys } from '../git/effective-lines.ts'
 import { isObject, type Json, listOf, objectOf, textOf } from './lenient-json.ts'

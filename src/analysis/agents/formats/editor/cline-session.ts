@@ -1,4 +1,4 @@
-// Sessions of Cline's program and of its newer extension: `<id>.messages.json`, and `<id>.json` with what the session is and
+// Reads sessions of Cline's program and of its newer extension: `<id>.messages.json`, and `<id>.json` with what the session is and
 // used. Compacting a session takes the usage of its messages away, and leaves their sum.
 
 import { vendorNotes } from '../../../records/call-notes.ts'

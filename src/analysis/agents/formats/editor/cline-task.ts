@@ -1,4 +1,4 @@
-// Tasks of Cline, Roo Code and Kilo Code: `ui_messages.json` has what was shown, with the usage of each call of the API;
+// Reads tasks of Cline, Roo Code and Kilo Code: `ui_messages.json` has what was shown, with the usage of each call of the API;
 // the conversation beside it names the model, the folder and the exit codes of commands.
 
 import { dirname, join } from 'node:path'

@@ -1,5 +1,5 @@
-// Roo Code and Kilo Code were made from Cline and write the same files: the folder of the extension distinguishes them. Kilo's
-// program was made from OpenCode.
+// Declares the formats of Cline, Roo Code and Kilo Code. The latter two were made from Cline and write the same files: the
+// folder of the extension distinguishes them. Kilo's program was made from OpenCode.
 
 import { basename, dirname, join } from 'node:path'
 import { jsonAt } from '../../transcript/json-lines.ts'

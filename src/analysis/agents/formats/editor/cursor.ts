@@ -1,4 +1,4 @@
-// Cursor's `state.vscdb`: the messages ("bubbles") of its chats ("composers"). Only their keys are asked for: the database
+// Reads Cursor's `state.vscdb`: the messages ("bubbles") of its chats ("composers"). Only their keys are asked for: the database
 // has the user's tokens too. Versions from 3 on keep no counts of tokens, and none keeps the cache or the costs.
 
 import { existsSync, readdirSync } from 'node:fs'

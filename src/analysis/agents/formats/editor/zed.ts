@@ -1,4 +1,4 @@
-// Zed's `threads.db`: a row for each thread, as JSON that may be packed by zstd. Messages have no times: all are of the
+// Reads Zed's `threads.db`: a row for each thread, as JSON that may be packed by zstd. Messages have no times: all are of the
 // thread's last change. Of the calls that answer a prompt only the last one's usage is kept, so what the thread used in all
 // is stated beside them.
 

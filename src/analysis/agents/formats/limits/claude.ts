@@ -1,5 +1,5 @@
-// Claude Code states the limits of its subscription in several places: events of the stream, texts of transcripts, and `~/.claude.json`, of which
-// nothing else is taken.
+// Reads the limits that Claude Code states of its subscription, in several places: events of the stream, texts of transcripts,
+// and `~/.claude.json`, of which nothing else is taken.
 
 import { blockText, type Time, timeOf } from '../../transcript/contents.ts'
 import { isObject, type Json, objectOf, textOf } from '../../transcript/lenient-json.ts'

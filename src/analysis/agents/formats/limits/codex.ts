@@ -1,4 +1,4 @@
-// Codex states the limits of a ChatGPT plan with each `token_count`.
+// Reads the limits of a ChatGPT plan, which Codex states with each `token_count`.
 
 import { timeOf } from '../../transcript/contents.ts'
 import { isObject, type Json, objectOf, textOf } from '../../transcript/lenient-json.ts'

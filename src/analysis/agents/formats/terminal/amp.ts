@@ -1,4 +1,4 @@
-// Threads of Amp: one JSON document each, `threads/T-….json`. Usage is in messages, in a ledger of the thread, or in both.
+// Reads threads of Amp: one JSON document each, `threads/T-….json`. Usage is in messages, in a ledger of the thread, or in both.
 // No file has the usage of sub-agents.
 
 import { join } from 'node:path'

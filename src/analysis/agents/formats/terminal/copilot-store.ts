@@ -1,6 +1,6 @@
-// Copilot's `session-store.db` has a row for each call of the API. The events of a session beside it have what was done, and
-// in newer versions the same usage under other ids: where there are events only they are read, and the rows are looked up
-// for sessions of older versions. Without the folder of events the store is read by itself.
+// Reads the calls in Copilot's `session-store.db`, which has a row for each call of the API. The events of a session beside it
+// have what was done, and in newer versions the same usage under other ids: where there are events only they are read, and the
+// rows are looked up for sessions of older versions. Without the folder of events the store is read by itself.
 
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'

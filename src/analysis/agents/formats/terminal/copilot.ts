@@ -1,4 +1,4 @@
-// Copilot CLI's `session-state/<id>/events.jsonl`. Newer versions write a `session.usage_record` for each call of the API,
+// Reads Copilot CLI's `session-state/<id>/events.jsonl`. Newer versions write a `session.usage_record` for each call of the API,
 // before its message; what older ones wrote of their calls is in the store (copilot-store.ts), and the sums of the session
 // in `session.shutdown`.
 

@@ -1,4 +1,4 @@
-// Sessions of Factory's Droid. Their messages have no usage: the settings beside a session have its sums.
+// Reads sessions of Factory's Droid. Their messages have no usage: the settings beside a session have its sums.
 
 import { join } from 'node:path'
 import { blockText, timeOf } from '../../transcript/contents.ts'

@@ -1,4 +1,4 @@
-// Goose's `sessions.db`. Newer versions have a ledger with a row for each call of the API, older ones the sums of a session.
+// Reads Goose's `sessions.db`. Newer versions have a ledger with a row for each call of the API, older ones the sums of a session.
 // A row names no message: it is written after those of its answer. A copy of a session has its rows under new ids.
 
 import { join } from 'node:path'

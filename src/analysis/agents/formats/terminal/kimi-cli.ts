@@ -1,6 +1,6 @@
-// Kimi CLI, the program in Python before Kimi Code: `sessions/<MD5 of the folder>/<session>/wire.jsonl`, and one for each sub-agent
-// in `subagents/<agent>`, whose events the session's file repeats. The texts and calls of an answer come before its usage, which
-// names it. No line names the model. A fork begins with its parent's lines as they are.
+// Reads sessions of Kimi CLI, the program in Python before Kimi Code: `sessions/<MD5 of the folder>/<session>/wire.jsonl`, and
+// one for each sub-agent in `subagents/<agent>`, whose events the session's file repeats. The texts and calls of an answer come
+// before its usage, which names it. No line names the model. A fork begins with its parent's lines as they are.
 
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'

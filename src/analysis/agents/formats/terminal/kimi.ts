@@ -1,6 +1,6 @@
-// Kimi Code's `sessions/<folder>/<session>/agents/<agent>/wire.jsonl`, of the main agent and of each sub-agent, and `state.json`
-// of the session. An answer of the model is a step: its texts and calls name it, and its usage is written while it lasts. A
-// fork begins with a copy of the session that its state names, up to the record `forked`.
+// Reads Kimi Code's `sessions/<folder>/<session>/agents/<agent>/wire.jsonl`, of the main agent and of each sub-agent, and
+// `state.json` of the session. An answer of the model is a step: its texts and calls name it, and its usage is written while it
+// lasts. A fork begins with a copy of the session that its state names, up to the record `forked`.
 
 import { dirname, join } from 'node:path'
 import { blockText, type Time, textsIn, timeOf } from '../../transcript/contents.ts'

@@ -1,4 +1,4 @@
-// Sessions of Pi and Oh My Pi: a head, then entries that form a tree. All branches of it were paid for. A fork begins with a
+// Reads sessions of Pi and Oh My Pi: a head, then entries that form a tree. All branches of it were paid for. A fork begins with a
 // copy of its parent's entries. What summaries, tools and calls beside the conversation used is in entries of their own.
 
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// Qwen Code's `projects/<folder>/chats/<session>.jsonl`, and those of sub-agents in `subagents/<session>/`. An answer of the
+// Reads Qwen Code's `projects/<folder>/chats/<session>.jsonl`, and those of sub-agents in `subagents/<session>/`. An answer of the
 // API is written as a `qwen-code.api_response` of `ui_telemetry` with its id, and as a line of the model: in the session's
 // file, or in that of the sub-agent, which may be read without it: those are told to be one where all parts are known.
 // Calls that nobody sees (titles, memory) have the first only.
