@@ -1,7 +1,7 @@
+// Says where the rows of each table are in a database of Citus (docs/scaling.md), and distributes new tables over the nodes.
+
 import { OperatorError } from '../base/errors.ts'
 import type { ISql } from './client.ts'
-
-// A database of Citus (docs/scaling.md): tables are made on the coordinator, then distributed over the nodes.
 
 /**
  * The place of a table's rows in a cluster of Citus: `distributed` by org_id, all of an organization's rows on one

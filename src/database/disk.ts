@@ -1,11 +1,11 @@
+// Measures free space, explains the error of a full disk, and flushes files to disk.
+
 import { existsSync, statfsSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { messageOf, OperatorError } from '../base/errors.ts'
 import type { Config } from '../config.ts'
 import { isConnectionError, isDiskFull } from './connection-errors.ts'
-
-// Free space, and the error of a full disk.
 
 const GIB = 2 ** 30
 /** PostgreSQL needs room for its log and for sorting: below this much, writes are about to fail. */

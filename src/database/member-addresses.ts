@@ -1,9 +1,10 @@
+// Parts of statements that find the person of an address or id. The column `member` of usage, of its sums, of findings and
+// of windows of limits is the key of the person: the id of the member who has the address that they were sent with, else
+// that address or id. `updatePersons` keeps it so.
+
 import { asciiLower } from '../base/text.ts'
 import type { Fragment, ISql } from './client.ts'
 import type { OrgId } from './derived-tables.ts'
-
-// The column `member` of usage, of its sums, of findings and of windows of limits is the key of the person: the id of the member who has
-// the address that they were sent with, else that address or id. `updatePersons` keeps it so.
 
 /** A subquery of members by every address they have: `address`, the member's `id` and own `email`. */
 export const memberAddresses = (sql: ISql, orgId: OrgId): Fragment => sql`

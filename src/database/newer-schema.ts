@@ -1,9 +1,9 @@
+// Refuses writes once a newer program has migrated the database. While instances are upgraded one after the other, an older
+// one does not know what else the new schema keeps of a row: figures would be wrong for ever. So it only reads.
+
 import { type ApiError, busy } from '../base/errors.ts'
 import type { ISql } from './client.ts'
 import { MIGRATIONS } from './migrate.ts'
-
-// While instances are upgraded one after the other, one of the older program does not know what else the new schema keeps
-// of a row: figures would be wrong for ever. So it writes nothing from the moment of the migration on, and reads.
 
 const WATCH_MS = 1_000
 /** Another instance, or this one after its restart, takes the write. */

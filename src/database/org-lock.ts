@@ -1,4 +1,4 @@
-// The lock of an organization's writes, and the version of its data.
+// Takes the locks of an organization's writes and of its history, and moves the version of its data.
 
 import { ApiError } from '../base/errors.ts'
 import type { ISql, Sql } from './client.ts'
@@ -14,13 +14,12 @@ const CHANGE_LENGTH = 19
 export const changePart = (version: string): string => version.slice(0, CHANGE_LENGTH - 1)
 
 /**
- * Locks the organization's data for writing until the end of the transaction. Writers of one organization
- * wait for each other, so that the statements after the lock see everything that was committed before.
- * Moves the version of the data, by which responses in memory are known to be current
- * (http/responses/response-cache.ts): a random one, so that a restored database never has a version again. A transaction
- * that began as a note may call it again as a change. Throws
- * UNAUTHORIZED when the organization was deleted: a request of one of its keys may have been on its way; and INTERNAL_ERROR
- * with 503 when a newer program has migrated the database.
+ * Locks the organization's data for writing until the end of the transaction. Writers of one organization wait for each
+ * other, so that the statements after the lock see everything that was committed before. Moves the version of the data, by
+ * which responses in memory are known to be current (http/responses/response-cache.ts): a random one, so that a restored
+ * database never has a version again. A transaction that began as a note may call it again as a change. Throws UNAUTHORIZED
+ * when the organization was deleted: a request of one of its keys may have been on its way; and INTERNAL_ERROR with 503 when
+ * a newer program has migrated the database.
  */
 export async function lockOrganization(tx: ISql, orgId: string, kind: Kind = 'change'): Promise<void> {
   const version = crypto.randomUUID()

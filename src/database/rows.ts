@@ -1,8 +1,8 @@
+// Parts of statements about rows: arrays as tables, inserts, upserts, deletes, pages of lists, ranges of days.
+
 import { addDays, hourOf, instantsOf, UTC } from '../base/dates.ts'
 import type { PagePosition } from '../base/json-text.ts'
 import type { Fragment, ISql } from './client.ts'
-
-// Parts of statements about rows: arrays as tables, upserts, pages of lists, ranges of days.
 
 /** Types of columns, and what JavaScript gives for a value of each. */
 interface ColumnTypes {

@@ -1,9 +1,9 @@
+// Writes a line of the log for each request.
+
 import type { Access } from '../accounts/people/callers.ts'
 import type { Log, LogFields } from '../base/log.ts'
 import type { RequestMeter } from '../base/metrics/requests.ts'
 import { pathOf } from './context.ts'
-
-// A line of the log for each request.
 
 const FLUSH_MS = 100
 const MAX_HELD = 512

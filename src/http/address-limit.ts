@@ -1,8 +1,8 @@
+// Finds the client's address of a request, and limits requests with an unknown key, those of badges and those of GitHub with
+// a wrong signature by it, in the memory of each instance.
+
 import ipaddr from 'ipaddr.js'
 import { type Decision, decisionAt } from './rate-limit.ts'
-
-// Requests with a key that is not known, those of badges, and those of GitHub with a wrong signature are limited by client
-// address, in the memory of each instance.
 
 /** Requests a minute of an address, unless another limit is given. */
 const LIMIT = 60
@@ -51,9 +51,8 @@ const countedAddress = (address: ipaddr.IPv4 | ipaddr.IPv6): string =>
     : ipaddr.IPv6.networkAddressFromCIDR(`${address.toNormalizedString()}/64`).toString()
 
 /**
- * The client a request came from. `peer` is the address of the connection; behind `hops` proxies it is the
- * entry of X-Forwarded-For that the outermost trusted proxy wrote; entries left of it come from clients and
- * are ignored.
+ * The client a request came from. `peer` is the address of the connection; behind `hops` proxies it is the entry of
+ * X-Forwarded-For that the outermost trusted proxy wrote; entries left of it come from clients and are ignored.
  */
 function addressOf(peer: string | undefined, forwarded: string | null, hops: number) {
   const connection = peer === undefined ? undefined : parseAddress(peer)

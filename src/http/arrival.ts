@@ -1,3 +1,5 @@
+// Begins every request, before it is routed: its id, the headers of its response, its key and its limit.
+
 import { Elysia } from 'elysia'
 import { ApiError } from '../base/errors.ts'
 import type { RequestMeter } from '../base/metrics/requests.ts'
@@ -6,8 +8,6 @@ import { type Admission, type Admitted, type LimitName, limitHeaders } from './a
 import { context, pathOf, targetOf } from './context.ts'
 import { HttpError } from './failure.ts'
 import { COMMON_HEADERS, CORS_HEADERS, PREFLIGHT_HEADERS } from './responses/response.ts'
-
-// The arrival of every request, before it is routed: its id, the headers of its response, its key and its limit.
 
 const MAX_URL_LENGTH = 8 * 1024
 const VERSIONED = /^\/(?:api\/|otlp\/)?v1(?:\/|$)/

@@ -1,3 +1,5 @@
+// Reads bodies of requests within limits of size and time: their type, unpacking, JSON.
+
 import type { TSchema, TUnsafe } from '@sinclair/typebox'
 import { parseJson } from '../analysis/records/sent-json.ts'
 import { type ApiError, busy, fieldError, type Reason } from '../base/errors.ts'

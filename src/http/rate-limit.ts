@@ -1,10 +1,9 @@
-import type { LeasedWindow } from './rate-windows.ts'
+// Limits the requests of each organization by minute. All running instances share the limit of an organization without a
+// query per request: an instance leases a part of the minute's requests (one statement) and spends it from memory. No leased
+// request is spent twice or after its minute, so the sum over instances never exceeds the limit. Requests that an instance
+// leased and did not spend are lost to the others for the rest of the minute; leases shrink as the minute's limit runs out.
 
-// All running instances share the limit of an organization without a query per request: an instance leases a
-// part of the minute's requests (one statement) and spends it from memory. No leased request is spent twice
-// or after its minute, so the sum over instances never exceeds the limit. Requests that an instance leased
-// and did not spend are lost to the others for the rest of the minute; leases shrink as the minute's limit
-// runs out.
+import type { LeasedWindow } from './rate-windows.ts'
 
 const MINUTE_MS = 60_000
 /** A lease is at most a 20th of the limit. */

@@ -1,3 +1,5 @@
+// Leases parts of an organization's requests a minute to instances, in the database, and deletes old counts.
+
 import type { Sql } from '../database/client.ts'
 
 /** Sync and telemetry have a window of their own, as large as that of all other requests: who sends starves nobody who reads. */

@@ -1,10 +1,10 @@
+// Serves files that are packed into the program.
+
 import { JsonText } from '../base/json-text.ts'
 import { onceResolved } from '../base/memoize.ts'
 import { packedPath } from '../base/packed-path.ts'
 import { pathOf, targetOf } from './context.ts'
 import { CachedResponse, etagOf, type ResponseHeaders, responseOf } from './responses/response.ts'
-
-// Files that are packed into the program.
 
 export const HTML_TYPE = 'text/html; charset=utf-8'
 const TYPES: Record<string, string> = {

@@ -1,3 +1,5 @@
+// Reads and writes the rows of endpoints. Changes need the organization's lock.
+
 import { TIME_PATTERN } from '../base/dates.ts'
 import { ApiError } from '../base/errors.ts'
 import type { Fragment, ISql } from '../database/client.ts'
@@ -6,8 +8,6 @@ import type { EndpointChange, NewEndpoint } from './endpoint-check.ts'
 import type { Endpoint } from './model.ts'
 import { cancelWaiting } from './outbox/end.ts'
 import { wakeWorker } from './outbox/events.ts'
-
-// The registered endpoints. Changes need the organization's lock.
 
 const time = (sql: ISql, column: Fragment) => sql`to_char(${column} at time zone 'UTC', ${TIME_PATTERN})`
 

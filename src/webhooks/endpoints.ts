@@ -1,5 +1,5 @@
-// Changes of endpoints. Each is one transaction under the organization's lock, with an entry in the audit
-// log.
+// Creates, changes and deletes endpoints, and rotates their secrets. Each is one transaction under the organization's lock,
+// with an entry in the audit log.
 
 import { randomBytes } from 'node:crypto'
 import { type Actor, recordEntry } from '../accounts/audit-log/append.ts'

@@ -1,3 +1,5 @@
+// Stores responses by the header Idempotency-Key. Requests that are sent again under the same key take effect once.
+
 import { createHash } from 'node:crypto'
 import { Type } from '@sinclair/typebox'
 import { sumBy } from '../base/batches.ts'
@@ -5,8 +7,6 @@ import { fieldError } from '../base/errors.ts'
 import type { ISql, Sql } from '../database/client.ts'
 import { deleteFrom, replaced } from '../database/rows.ts'
 import type { SecretBox } from './signing/secret-box.ts'
-
-// Requests that are sent again under the same key take effect once.
 
 const FIELD = 'Idempotency-Key'
 const MAX_KEY_LENGTH = 255

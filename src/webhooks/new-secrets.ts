@@ -1,4 +1,4 @@
-// New signing secrets where the key of the former ones is lost.
+// Gives endpoints new signing secrets where the key that the former ones are encrypted with is lost.
 
 import { type Actor, recordEntry } from '../accounts/audit-log/append.ts'
 import type { Organization } from '../accounts/organizations/model.ts'

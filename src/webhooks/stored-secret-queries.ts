@@ -1,8 +1,8 @@
+// Finds everything that is stored encrypted with the server's key, and what the key at hand does not open of it.
+
 import type { ISql } from '../database/client.ts'
 import { secretContext } from './attempt.ts'
 import type { SecretBox } from './signing/secret-box.ts'
-
-// Everything that is stored encrypted with the server's key, and what the key at hand does not open of it.
 
 type Box = Pick<SecretBox, 'open'>
 

@@ -1,8 +1,8 @@
+// Makes and parses the text of a key, `ca_live_<id>_<secret><checksum>`, and compares hashes. The checksum detects a
+// mistyped key without a query to the database; it is neither secret nor a signature.
+
 import { timingSafeEqual } from 'node:crypto'
 import { BASE62, randomLowerAlnum, randomText } from '../../base/ids.ts'
-
-// The form of a key: ca_live_<id>_<secret><checksum>. The checksum detects a mistyped key without a query to
-// the database; it is neither secret nor a signature.
 
 const PREFIX = 'ca_live_'
 const ID_LENGTH = 8

@@ -1,3 +1,5 @@
+// Makes, lists, rotates, revokes and finds API keys: for routes, commands and the admission of requests.
+
 import { isTime, normalizeTimestamp, TIME_PATTERN } from '../../base/dates.ts'
 import { OperatorError } from '../../base/errors.ts'
 import type { Fragment, ISql, Sql } from '../../database/client.ts'
@@ -139,7 +141,6 @@ export const timesOfKey = (sql: ISql): Fragment => sql`
   to_char(k.last_used_at at time zone 'UTC', ${TIME_PATTERN}) as last_used_at,
   to_char(k.revoked_at at time zone 'UTC', ${TIME_PATTERN}) as revoked_at`
 
-/** The organization's keys, oldest first, without their secrets. */
 export async function listKeys(sql: Sql, orgId: string): Promise<ApiKey[]> {
   return await sql<ApiKey[]>`
     select k.id, k.name, k.scopes, k.member_email as member, ${timesOfKey(sql)}

@@ -1,3 +1,5 @@
+// Makes, finds and lists organizations, and reads the versions of their data, for commands, sign-in and the cache.
+
 import { dayOf, TIME_PATTERN, UTC } from '../../base/dates.ts'
 import { OperatorError } from '../../base/errors.ts'
 import { newId } from '../../base/ids.ts'
@@ -79,7 +81,6 @@ export async function insertOrganization(tx: ISql, { slug, name, plan, time_zone
   return orgId
 }
 
-/** Writes into the audit log who made the organization. */
 export const recordCreated = (
   tx: ISql,
   orgId: string,

@@ -1,7 +1,8 @@
-import type { ISql } from '../../database/client.ts'
+// Reads an organization's time zone and its changes, and brings a new one in force. What is remembered of an organization is
+// less than a second old, and a change is in force at the earliest CHANGE_AFTER_MS after it was asked for: an answer that
+// knew of none, and took little time, has read before it.
 
-// The time zone of an organization's days. What is remembered of an organization is less than a second old, and a change is in force
-// at the earliest CHANGE_AFTER_MS after it was asked for: an answer that knew of none, and took little time, has read before it.
+import type { ISql } from '../../database/client.ts'
 
 export const CHANGE_AFTER_MS = 1_500
 const SURE_MS = 500

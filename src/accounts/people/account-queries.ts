@@ -1,3 +1,5 @@
+// Finds people's accounts by address or identity provider, saves passwords, and ends all ways in of a member.
+
 import type { Role } from '../../analysis/records/member.ts'
 import { asciiLower } from '../../base/text.ts'
 import type { ISql } from '../../database/client.ts'

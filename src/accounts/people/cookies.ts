@@ -1,7 +1,7 @@
+// Makes and reads the cookies of a browser's session and of a sign-in that is under way.
+
 import type { Config } from '../../config.ts'
 import { MAX_AGE_S } from './sign-in-queries.ts'
-
-// The cookies of a browser's session and of a sign-in that is under way.
 
 type Place = Pick<Config, 'publicUrl'>
 

@@ -1,9 +1,9 @@
+// Stores machines that ask for a key, until a person approves them in the browser (RFC 8628).
+
 import { TIME_PATTERN } from '../../base/dates.ts'
 import { randomText } from '../../base/ids.ts'
 import type { ISql, Sql } from '../../database/client.ts'
 import { hashToken, makeToken } from './tokens.ts'
-
-// Machines that ask for a key, which a person approves in the browser.
 
 /** A person has this long to approve, and the machine asks so often at first: RFC 8628. */
 export const DEVICE_EXPIRES_S = 600

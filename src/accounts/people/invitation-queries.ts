@@ -1,10 +1,10 @@
+// Makes, finds, uses and ends invitations, by which members set their passwords.
+
 import { TIME_PATTERN } from '../../base/dates.ts'
 import type { ISql } from '../../database/client.ts'
 import { deleteFrom } from '../../database/rows.ts'
 import { type Actor, recordEntry } from '../audit-log/append.ts'
 import { hashToken, makeToken } from './tokens.ts'
-
-// Invitations, by which members set their passwords.
 
 const VALID_DAYS = 7
 

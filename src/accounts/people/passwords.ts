@@ -1,7 +1,7 @@
+// Hashes and checks passwords by argon2, a few at a time.
+
 import { tooMany } from '../../base/errors.ts'
 import { makeToken } from './tokens.ts'
-
-// Passwords, hashed by argon2 a few at a time.
 
 export const MIN_PASSWORD_LENGTH = 12
 export const MAX_PASSWORD_LENGTH = 256

@@ -1,9 +1,9 @@
+// Stores sessions of browsers: starts them at a sign-in, finds them at each request, and ends them.
+
 import type { Role } from '../../analysis/records/member.ts'
 import type { ISql, Sql } from '../../database/client.ts'
 import { type FoundOrganization, foundColumns } from '../organizations/queries.ts'
 import { hashToken, makeToken } from './tokens.ts'
-
-// Sessions of browsers: they start at a sign-in, and are looked up with each request.
 
 /** A session of the browser ends when it was not used for so long, and so long after the sign-in. */
 const IDLE_S = 12 * 3600

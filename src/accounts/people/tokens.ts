@@ -1,6 +1,7 @@
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+// Makes and hashes the tokens of cookies, invitations and device codes (only the SHA-256 is stored), and derives CSRF
+// tokens.
 
-// Secrets of people's sign-in: cookies, invitations and device codes. Only their SHA-256 is stored.
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 
 const TOKEN_BYTES = 32
 

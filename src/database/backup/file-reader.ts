@@ -1,4 +1,4 @@
-// Reads the file of a backup.
+// Opens the file of a backup, checks its checksum and signature, and reads its tables.
 
 import { createReadStream, type Stats, statSync } from 'node:fs'
 import { open } from 'node:fs/promises'

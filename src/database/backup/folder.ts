@@ -1,10 +1,10 @@
+// Names, lists and removes the backups that `serve` makes in one folder, and notes when one failed.
+
 import { accessSync, constants, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { codeOf } from '../../base/errors.ts'
 import { readJsonFile } from '../../base/json-file.ts'
 import type { Config } from '../../config.ts'
-
-// The backups that `serve` makes: files of one folder, with their times as names.
 
 const NAME = /^cloud-analytics-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z\.zst$/
 

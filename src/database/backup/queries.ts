@@ -1,3 +1,5 @@
+// Statements of backup and restore: tables, their rows by COPY, keys and indexes, and what lets somebody in afterwards.
+
 import type { Readable, Writable } from 'node:stream'
 import type { ISql, Sql } from '../client.ts'
 

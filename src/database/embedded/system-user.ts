@@ -1,7 +1,7 @@
+// Chooses the user of the system that PostgreSQL runs as where this process is root, and gives it its files.
+
 import { chmodSync, chownSync, lchownSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-
-// The user of the system that PostgreSQL runs as where this process is root.
 
 export interface SystemUser {
   uid: number

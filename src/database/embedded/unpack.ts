@@ -1,4 +1,4 @@
-// Unpacks PostgreSQL and an empty cluster from the executable.
+// Unpacks PostgreSQL and an empty cluster from the executable, and removes what other builds and interrupted starts left.
 
 import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statfsSync } from 'node:fs'
 import { dirname, join } from 'node:path'

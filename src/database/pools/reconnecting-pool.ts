@@ -1,12 +1,12 @@
+// Makes pools of connections that are replaced when they are half open. A connection is half open when its other end is gone
+// without closing it: a firewall dropped it from its table, or the machine lost power. The kernel reports that after about
+// 15 minutes. These pools open new connections long before.
+
 import type { Socket } from 'node:net'
 import type { Log } from '../../base/log.ts'
 import { withTimeout } from '../../base/timing.ts'
 import { type ConnectOptions, type ConnectTarget, connect, type Sql } from '../client.ts'
 import { createPing } from './ping.ts'
-
-// A connection is half open when its other end is gone without closing it: a firewall dropped it from its
-// table, or the machine lost power. The kernel reports that after about 15 minutes. These pools open new
-// connections long before.
 
 /** The limit is above the statement time-out of 25 s, so that a slow statement does not count as lost. */
 const STATEMENT_LIMIT_MS = 30_000
@@ -89,9 +89,8 @@ const PING_LIMITS = { limitMs: 2_000, giveUpMs: 8_000 }
 const MAX_LATE_PINGS = 5
 
 /**
- * Returns a function to call once a second: it pings the first of `pools` and resolves to whether the
- * database responded. After five late pings in a row, unless all connections are busy, all of `pools`
- * reconnect. Never rejects.
+ * Returns a function to call once a second: it pings the first of `pools` and resolves to whether the database responded.
+ * After five late pings in a row, unless all connections are busy, all of `pools` reconnect. Never rejects.
  */
 export function createConnectionMonitor(pools: readonly ReconnectingPool[], log: Log, limits = PING_LIMITS) {
   const [first] = pools

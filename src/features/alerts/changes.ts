@@ -1,4 +1,4 @@
-// Changes of alerts and digests. Each is one transaction under the organization's lock, with an entry in the audit log.
+// Creates, changes and deletes alerts and digests: each in a transaction under the organization's lock, with an audit entry.
 
 import { type Actor, recordEntry } from '../../accounts/audit-log/append.ts'
 import { findZone } from '../../accounts/organizations/zone-queries.ts'

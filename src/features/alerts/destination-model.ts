@@ -1,10 +1,10 @@
+// Schemas of the destinations of alerts and digests (webhooks, Slack, Teams), of their deliveries and tests.
+
 import { type Static, Type } from '@sinclair/typebox'
 import { closed, component, Flag, Integer, nullable, Text } from '../../analysis/records/fields.ts'
 import { oneOf } from '../../http/query.ts'
 import { Delivery, DeliveryDetail } from '../../webhooks/deliveries/model.ts'
 import { MAX_URL_LENGTH } from '../../webhooks/http/egress.ts'
-
-// The destinations of alerts and digests, and their deliveries.
 
 const type = oneOf(['webhook', 'slack', 'teams'], {
   description: 'webhook: every endpoint that subscribes to the event',

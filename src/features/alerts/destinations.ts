@@ -1,5 +1,5 @@
-// An address of Slack or Teams is a secret: it is the secret of an endpoint of its own, which belongs to the rule, so that messages
-// go through the queue of deliveries.
+// Checks, stores and shows the destinations of alerts and digests. An address of Slack or Teams is a secret: it is the
+// secret of an endpoint of its own, which belongs to the rule, so that messages go through the queue of deliveries.
 
 import { type FieldProblem, validationError } from '../../base/errors.ts'
 import { newId } from '../../base/ids.ts'

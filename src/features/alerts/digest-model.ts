@@ -1,10 +1,10 @@
+// Schemas of digests, and when each is due: once a week, for the seven days before its day in the organization's time zone.
+
 import { type Static, Type } from '@sinclair/typebox'
 import { closed, component, nullable, strict, Timestamp } from '../../analysis/records/fields.ts'
 import { addDays, dayOf, hourOf, mondayOf } from '../../base/dates.ts'
 import { oneOf } from '../../http/query.ts'
 import { Destination, DestinationBody } from './destination-model.ts'
-
-// A digest tells once a week of the seven days before its day, in the organization's time zone.
 
 const WEEKDAYS = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'] as const
 

@@ -1,7 +1,8 @@
+// Evaluates an alert without a database: states, notices, next look. Windows (days, weeks, months) are named by their first
+// day.
+
 import { addDays, addMonths, dayOf, hourOf, mondayOf, monthOf } from '../../base/dates.ts'
 import type { Alert, State, Watched } from './model.ts'
-
-// The windows of alerts: days, weeks from Monday and months of the organization's time zone, each named by its first day.
 
 type Window = Alert['window']
 

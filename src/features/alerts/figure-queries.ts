@@ -1,10 +1,10 @@
+// Reads the figures of alerts that are not sums of sessions (silent machines, failing endpoints, limits), and names.
+
 import { DAY_MS } from '../../base/dates.ts'
 import type { ISql } from '../../database/client.ts'
 import { personGiven, personOf } from '../../database/member-addresses.ts'
 import { fromMachines } from '../members/machine-queries.ts'
 import type { Watched } from './model.ts'
-
-// Figures that are not sums of sessions, and names.
 
 const SILENCE_DAYS = { day: 1, week: 7, month: 30 }
 

@@ -1,4 +1,5 @@
-// Evaluates an organization's alerts and digests that are due, and sends what they find.
+// Evaluates one organization's due alerts and digests, stores their states and sends notices (look-at-rules.ts calls it).
+// Where figures move to other days, it looks a last time before, and stores states after without telling.
 
 import { findZone } from '../../accounts/organizations/zone-queries.ts'
 import { dayOf, hourOf } from '../../base/dates.ts'

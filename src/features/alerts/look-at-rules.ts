@@ -1,11 +1,11 @@
+// Looks at the due rules of all organizations, a few organizations at a time, for the worker.
+
 import { messageOf } from '../../base/errors.ts'
 import type { Log } from '../../base/log.ts'
 import type { PriceOverrides } from '../../base/model-prices.ts'
 import type { Sql } from '../../database/client.ts'
 import { isConnectionError } from '../../database/connection-errors.ts'
 import { findDueOrganizations } from './rule-queries.ts'
-
-// Looks at the rules that are due, organization by organization.
 
 /** Organizations that are looked at at once: one whose figures take long delays no other. */
 export const LANES = 2

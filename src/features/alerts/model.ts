@@ -1,4 +1,4 @@
-// An alert compares a figure of a day, a week or a month with a threshold, and tells when its state changes.
+// Schemas of alerts: each compares a figure of a day, a week or a month with a threshold, and tells when its state changes.
 
 import { type Static, Type } from '@sinclair/typebox'
 import {

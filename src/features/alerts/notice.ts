@@ -1,4 +1,4 @@
-// Makes the events and messages of alerts and digests, and stores them for their receivers.
+// Makes the events and messages of alerts and digests, and of their tests, and stores them for their receivers.
 
 import { type Actor, recordEntry } from '../../accounts/audit-log/append.ts'
 import { loadPriceHistory } from '../../analysis/scoring/base-prices.ts'

@@ -1,3 +1,5 @@
+// Routes of /alerts and /digests: the same ones for both kinds of rules, with their tests and deliveries.
+
 import { type TObject, Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { recordEntry } from '../../accounts/audit-log/append.ts'

@@ -1,4 +1,4 @@
-// The differences of alerts and digests.
+// Says where alerts and digests differ, for the routes that both share: fields, body, what is shown, sent and tested.
 
 import { validationError } from '../../base/errors.ts'
 import type { ISql } from '../../database/client.ts'

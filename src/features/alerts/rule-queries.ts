@@ -1,4 +1,4 @@
-// The stored alerts and digests. Changes by a request need the organization's lock, looks the lock of the rule's row.
+// Reads, writes and claims stored alerts and digests. Requests need the organization's lock, looks that of the rule's row.
 
 import { UTC } from '../../base/dates.ts'
 import { ApiError } from '../../base/errors.ts'

@@ -1,5 +1,5 @@
-// The figures of alerts, from the sums that are kept when sessions change. Those of a quality by member, model or agent, which no
-// sum has, are read from the usage of the window's sessions.
+// Reads the figures of alerts, from the sums that are kept when sessions change. Those of a quality by member, model or
+// agent, which no sum has, are read from the usage of the window's sessions.
 
 import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
 import { addDays, dayOf, daysOf } from '../../base/dates.ts'

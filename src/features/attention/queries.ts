@@ -1,4 +1,4 @@
-// Reads what needs the attention of a caller.
+// Reads what needs a caller's attention: alerts, budgets, findings, endpoints, machines, backups, prices and others.
 
 import { grants } from '../../accounts/keys/rights.ts'
 import { listOrganizations } from '../../accounts/organizations/queries.ts'

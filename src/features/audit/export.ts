@@ -1,9 +1,9 @@
+// Reads the audit log and its reports as records, for the export.
+
 import { TIME_PATTERN_US } from '../../base/dates.ts'
 import type { Sql } from '../../database/client.ts'
 import { pagesOf } from '../../database/rows.ts'
 import type { AuditEntry } from './model.ts'
-
-// The audit log and its reports as records.
 
 const PAGE = 5_000
 

@@ -1,3 +1,5 @@
+// GET /api/badge/…: badges as images, and as what shields.io draws images from, for anyone where they are public.
+
 import { type TSchema, Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { grants } from '../../accounts/keys/rights.ts'
@@ -126,7 +128,6 @@ function queryOf(url: string, format: Format): BadgeQuery | null {
   }
 }
 
-/** The badges, for anyone: images, and what shields.io draws images from. */
 export const badgeRoutes = (deps: ReadDeps, cache: ResponseCache) => {
   const find = createFinder(deps, cache)
   const routes = new Elysia().use(context)

@@ -1,9 +1,9 @@
+// Reads the badge options of `org update`, and checks badge colors for it and for PATCH /organization.
+
 import { OperatorError } from '../../base/errors.ts'
 import { BASE62, randomText } from '../../base/ids.ts'
 import { MAX_LABEL_LENGTH } from './model.ts'
 import { cleanLabel } from './render.ts'
-
-// The badge options of `org update`.
 
 const TOKEN_PREFIX = 'badge_'
 const TOKEN_LENGTH = 32

@@ -1,4 +1,4 @@
-// Finds budgets that a batch exceeded, for their events.
+// Notes budgets that are exceeded after costs, limits or members changed, and emits their events once.
 
 import { findZone } from '../../accounts/organizations/zone-queries.ts'
 import { dayOf, monthOf } from '../../base/dates.ts'

@@ -1,8 +1,8 @@
+// Computes what was spent of a budget and what will be, for the server and its pages.
+
 import { addDays, addMonths, daysBetween, monthOf } from '../../base/dates.ts'
 import { MONEY_DECIMALS, roundedQuotient, SCORE_DECIMALS, unscaled } from '../../base/decimals.ts'
 import type { UsedBudget } from './model.ts'
-
-// The server and its pages compute what was spent of a budget, and what will be.
 
 export const ALERT_THRESHOLD_PERCENT = 80
 

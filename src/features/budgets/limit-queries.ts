@@ -1,3 +1,5 @@
+// Lists the limits of an organization, its projects, members and teams, for the export and `budget list`.
+
 import type { ISql } from '../../database/client.ts'
 import { type BudgetScope, shownScope } from './scope-queries.ts'
 
@@ -11,7 +13,6 @@ interface BudgetLimit {
   team?: string
 }
 
-/** The limits of the organization, its projects, members and teams, oldest first. */
 export async function listBudgets(sql: ISql, orgId: string): Promise<BudgetLimit[]> {
   const rows = await sql<(BudgetScope & { month: string; limit: string })[]>`
     select to_char(b.month, 'YYYY-MM') as month, b.limit_usd::text as limit, b.scope, b.scope_key

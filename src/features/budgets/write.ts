@@ -1,4 +1,4 @@
-// Writes budgets of records, and follows names that change.
+// Writes budgets of records, deletes those of a member, and renames a project or team in budgets.
 
 import { findLastChanges, type WriteResult } from '../../analysis/records/changes.ts'
 import type { SentRecord } from '../../analysis/records/records.ts'

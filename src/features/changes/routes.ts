@@ -1,3 +1,5 @@
+// GET /changes: the stream of events by which open pages learn that data changed.
+
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import type { RouteDeps } from '../../http/api.ts'

@@ -1,10 +1,10 @@
+// Tells open pages that data changed. Open responses of GET /v1/changes. One look at a time, of one statement for each kind
+// of thing, tells all streams of the instance whether their organizations' data have changed and whether their callers may
+// still listen: a stream has no timer and no connection of its own.
+
 import { ApiError, busy, tooMany } from '../../base/errors.ts'
 import { changePart } from '../../database/org-lock.ts'
 import { HttpError } from '../../http/failure.ts'
-
-// Open responses of GET /v1/changes. One look at a time, of one statement for each kind of thing, tells all streams of the
-// instance whether their organizations' data have changed and whether their callers may still listen: a stream has no timer
-// and no connection of its own.
 
 /** A stream whose caller may not listen any more ends within this and the time of a look. */
 const LOOK_MS = 500

@@ -1,4 +1,4 @@
-// Stores what agents wrote of commits.
+// Stores which lines of commits agents wrote, how many are left and whether on the default branch; renames projects in it.
 
 import {
   type CommitAi,

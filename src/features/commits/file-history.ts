@@ -1,4 +1,4 @@
-// Keeps the history of each file: who changed it, and how often.
+// Counts who changed each file, and how often, in the tables `files` and `file_authors`.
 
 import type { ISql } from '../../database/client.ts'
 import { deleteItems, distinctIds, filesOfCommits, historyOfFiles, type ItemId, idTable } from './item-ids.ts'

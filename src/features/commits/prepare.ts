@@ -1,9 +1,9 @@
+// Makes of a commit's record what is stored.
+
 import { type CommitFile, type CommitRecord, plainPath } from '../../analysis/records/commit.ts'
 import { isBot } from '../../analysis/scoring/ownership.ts'
 import { normalizeTimestamp } from '../../base/dates.ts'
 import { asciiLower } from '../../base/text.ts'
-
-// Commits as they are stored.
 
 export interface PreparedCommit {
   project: string

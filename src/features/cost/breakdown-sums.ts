@@ -1,4 +1,4 @@
-// Sums usage by the keys of a breakdown.
+// Makes the part of a statement that sums usage by the keys of a breakdown.
 
 import type { Facet } from '../../analysis/usage/model.ts'
 import type { Span } from '../../base/dates.ts'

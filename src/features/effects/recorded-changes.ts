@@ -1,3 +1,5 @@
+// Records, assigns, renames, dismisses and deletes changes of how an organization works, by API or command.
+
 import { type Actor, recordEntry } from '../../accounts/audit-log/append.ts'
 import { fieldError } from '../../base/errors.ts'
 import { newId } from '../../base/ids.ts'

@@ -1,4 +1,4 @@
-// Decisions about findings.
+// Decides findings by a request (status, assignee), and opens fixed ones again that are shown again.
 
 import { recordEntries, recordEntry, SYSTEM } from '../../accounts/audit-log/append.ts'
 import { grants } from '../../accounts/keys/rights.ts'

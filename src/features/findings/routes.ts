@@ -1,3 +1,5 @@
+// PATCH /findings/:finding_id: decides a finding. GET /findings is in features/security.
+
 import { Elysia } from 'elysia'
 import { checked } from '../../analysis/records/problems.ts'
 import { problemIf } from '../../base/errors.ts'

@@ -1,4 +1,4 @@
-// Keys that are made and ended by a request. Each throws FORBIDDEN or VALIDATION_ERROR for what the caller may not or cannot do.
+// Makes, rotates and revokes keys by a request. Throws FORBIDDEN, VALIDATION_ERROR or NOT_FOUND for what cannot be done.
 
 import { createKey, revokeKey, rotateKey } from '../../accounts/keys/queries.ts'
 import { contains, SCOPES_OF_DEVELOPERS_KEYS } from '../../accounts/keys/rights.ts'

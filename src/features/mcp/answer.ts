@@ -1,4 +1,4 @@
-// Answers of tools are texts of JSON within JSON, of a bounded size: agents cut longer ones, or put them into a file.
+// Cuts answers of tools, texts of JSON within JSON, to a bounded size: agents cut longer ones, or put them into a file.
 
 /** An answer has less than 25,600 bytes with what the protocol puts around it. */
 const MAX_BYTES = 25_000

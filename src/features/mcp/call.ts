@@ -1,9 +1,9 @@
+// Declares what a tool's call has, and makes its requests to the API's own routes.
+
 import type { Access } from '../../accounts/people/callers.ts'
 import { ApiError } from '../../base/errors.ts'
 import type { Sql } from '../../database/client.ts'
 import type { ErrorBody } from '../../http/query.ts'
-
-// A tool's call, and its requests to the routes.
 
 export interface Call {
   access: Access

@@ -1,4 +1,4 @@
-// Files, as tools for agents tell of them.
+// Answers the tools for agents about files: who knows them, which of them are risky.
 
 import { grants } from '../../accounts/keys/rights.ts'
 import { plainPath } from '../../analysis/records/commit.ts'

@@ -1,3 +1,5 @@
+// Finds the pull requests of a file, and a pull request's score by its number, for the tools for agents.
+
 import type { Sql } from '../../database/client.ts'
 import { type FileFilter, projectsOf } from '../members/file-queries.ts'
 import type { Rating } from '../risk/model.ts'

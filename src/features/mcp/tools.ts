@@ -1,4 +1,4 @@
-// The tools for agents.
+// Declares the tools for agents, lists those that a caller may use, and calls them.
 
 import { type Static, type TObject, type TProperties, Type } from '@sinclair/typebox'
 import { grants, type Need } from '../../accounts/keys/rights.ts'

@@ -1,11 +1,11 @@
+// Stores, finds and removes further addresses of members.
+
 import type { Rights } from '../../accounts/keys/rights.ts'
 import type { MemberRecord } from '../../analysis/records/member.ts'
 import { fieldError, forbidden } from '../../base/errors.ts'
 import { asciiLower } from '../../base/text.ts'
 import type { ISql } from '../../database/client.ts'
 import { deleteFrom, insert } from '../../database/rows.ts'
-
-// Stores further addresses of members.
 
 interface AliasRow {
   email: string

@@ -1,3 +1,5 @@
+// Reads members by id, address or list, removes them, and sums the team's activity.
+
 import { TIME_PATTERN } from '../../base/dates.ts'
 import { asciiLower } from '../../base/text.ts'
 import type { ISql } from '../../database/client.ts'
@@ -46,7 +48,6 @@ export async function listMembers(sql: ISql, orgId: string): Promise<Member[]> {
 export const findMember = async (sql: ISql, orgId: string, email: string) =>
   (await listMembersWithAliases(sql, orgId, sql`and m.email = ${asciiLower(email).replaceAll('\0', '')}`))[0]
 
-/** The member with this id. */
 export const findMemberById = async (sql: ISql, orgId: string, id: string) =>
   (await listMembersWithAliases(sql, orgId, sql`and m.id = ${id}`))[0]
 

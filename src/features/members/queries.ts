@@ -1,3 +1,5 @@
+// Reads members as GET /members shows them: with aliases, the last sign-in, and whether they are invited.
+
 import { TIME_PATTERN } from '../../base/dates.ts'
 import { ApiError } from '../../base/errors.ts'
 import { asciiLower } from '../../base/text.ts'

@@ -1,4 +1,4 @@
-// Writes members of records, and their roles.
+// Writes members of records, notes the roles that were given, and says whether there is an owner.
 
 import { grants, type Rights, scopesBeyond } from '../../accounts/keys/rights.ts'
 import { findWaysIn } from '../../accounts/people/account-queries.ts'

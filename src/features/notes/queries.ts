@@ -1,3 +1,5 @@
+// Lists, writes and deletes notes: for routes, commands, syncs and the export.
+
 import { type Actor, recordEntry } from '../../accounts/audit-log/append.ts'
 import { findLastChanges } from '../../analysis/records/changes.ts'
 import type { SentRecord } from '../../analysis/records/records.ts'

@@ -1,3 +1,5 @@
+// Reads and changes an organization's settings, with GitHub's secret and the badge token.
+
 import { type Actor, recordEntry, SYSTEM } from '../../accounts/audit-log/append.ts'
 import { getOrganization } from '../../accounts/organizations/queries.ts'
 import { findPendingRetention, setRetention } from '../../accounts/organizations/retention-queries.ts'

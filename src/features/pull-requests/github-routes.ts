@@ -1,3 +1,5 @@
+// POST /github/:org_slug: takes what GitHub's webhook says of pull requests.
+
 import { type Static, Type } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { Elysia } from 'elysia'

@@ -1,3 +1,5 @@
+// Reads and writes the rows of pull requests' scores, of their commits and of GitHub's events, without sums.
+
 import { findZone } from '../../accounts/organizations/zone-queries.ts'
 import { dayOf, TIME_PATTERN } from '../../base/dates.ts'
 import type { ISql } from '../../database/client.ts'

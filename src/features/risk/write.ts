@@ -1,3 +1,5 @@
+// Computes and writes the risk of pull requests that are sent, or that GitHub reports.
+
 import { findChanges, NOTHING_WRITTEN, type WriteResult } from '../../analysis/records/changes.ts'
 import type { SentRecord } from '../../analysis/records/records.ts'
 import { fieldError } from '../../base/errors.ts'

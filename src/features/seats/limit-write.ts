@@ -1,4 +1,4 @@
-// Stores the windows of limits that agents observed.
+// Stores the windows of limits that agents observed, joined with those that are stored.
 
 import { findZone } from '../../accounts/organizations/zone-queries.ts'
 import type { SentRecord } from '../../analysis/records/records.ts'

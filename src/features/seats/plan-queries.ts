@@ -1,3 +1,5 @@
+// Reads plans: the list of GET /plans, one, those in force, and the caller's own.
+
 import type { Access } from '../../accounts/people/callers.ts'
 import { TIME_PATTERN } from '../../base/dates.ts'
 import { ApiError } from '../../base/errors.ts'

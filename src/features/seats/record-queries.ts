@@ -1,3 +1,5 @@
+// Reads plans and windows of limits as records, for the export and `plan list`.
+
 import type { LimitRecord, PlanRecord } from '../../analysis/records/plan.ts'
 import type { ISql } from '../../database/client.ts'
 import { pagesOf } from '../../database/rows.ts'
@@ -5,8 +7,6 @@ import { windowColumns } from './limit-write.ts'
 import { shownPlan } from './plan-queries.ts'
 import { type PlanRow, planColumns } from './plan-write.ts'
 import { recordsOf, type Window } from './windows.ts'
-
-// Plans and windows of limits as records.
 
 const PAGE = 500
 

@@ -1,3 +1,5 @@
+// Routes of /seats (the use of what is paid for each member) and of /plans (what is paid).
+
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { dayOf } from '../../base/dates.ts'

@@ -1,9 +1,10 @@
+// Joins observations of limits to windows, and makes records of these: whatever number of observations there is of a window,
+// from whatever machine and in whatever order, it is one row.
+
 import type { LimitRecord, Vendor } from '../../analysis/records/plan.ts'
 import { normalizeTimestamp } from '../../base/dates.ts'
 import { asciiLower } from '../../base/text.ts'
 import { hoursOf } from '../usage/windows-write.ts'
-
-// The windows of limits: whatever number of observations there is of one, from whatever machine and in whatever order, it is one row.
 
 /** A window of a limit; times in milliseconds since 1970. */
 export interface Window {

@@ -1,9 +1,9 @@
+// Computes the rows of findings from the sessions' details, for their writers, and names the heatmap's tables, for `doctor`.
+
 import type { Fragment, ISql } from '../../database/client.ts'
 import type { DerivedTable, OrgId } from '../../database/derived-tables.ts'
 import { FILE_RISK_COLUMNS, risksOfFiles } from './file-risks.ts'
 import { FINDING_ROLLUPS, RISK_LEVELS } from './finding-rollups.ts'
-
-// The heatmap's tables, computed from the sessions' details.
 
 /**
  * Computes the rows of findings from those `details` (a condition on `i`) that have one. The session of each is looked up

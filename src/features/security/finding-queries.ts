@@ -1,3 +1,5 @@
+// Lists findings for GET /findings, and reads those that are decided, shown again or critical.
+
 import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
 import { TIME_PATTERN } from '../../base/dates.ts'
 import { ApiError } from '../../base/errors.ts'

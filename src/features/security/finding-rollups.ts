@@ -1,9 +1,9 @@
+// Declares the sums by which the heatmap is read: of open findings, each file and fingerprint of a session once, with the
+// highest severity. Writers count all of a session's findings again.
+
 import type { ISql } from '../../database/client.ts'
 import type { OrgId } from '../../database/derived-tables.ts'
 import { betweenDays, countedProject, describeSummed, rollup } from '../../database/rollups.ts'
-
-// The findings that the heatmap counts are those that are open, each file and fingerprint of a session once, with the
-// highest severity. Writers count all of a session's findings again.
 
 const openFindings = (sql: ISql, orgId: OrgId) => sql`
   from findings s

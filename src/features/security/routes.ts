@@ -1,3 +1,5 @@
+// GET /security, /security/heatmap and /findings. Findings are decided in features/findings.
+
 import { Elysia } from 'elysia'
 import { checked } from '../../analysis/records/problems.ts'
 import type { RouteDeps } from '../../http/api.ts'

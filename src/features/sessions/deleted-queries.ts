@@ -1,4 +1,4 @@
-// Remembers deleted sessions, and reads the texts of stored ones for erasure.
+// Deletes sessions and remembers it, leaves deleted and too old ones out of syncs, and reads and replaces texts for erasure.
 
 import { DAY_MS, dateOf } from '../../base/dates.ts'
 import type { ISql } from '../../database/client.ts'

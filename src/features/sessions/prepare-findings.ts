@@ -1,4 +1,4 @@
-// Completes the findings and turns of a session that is sent.
+// Computes the findings, sums of tokens, turns and coverage of a session that is sent.
 
 import { type Coverage, coverageOf, originOf } from '../../analysis/fragments/telemetry-and-transcripts.ts'
 import type { FindingRecord } from '../../analysis/records/finding.ts'

@@ -1,4 +1,4 @@
-// Sessions as they are stored: priced, scored, with findings.
+// Makes of a session's record what is stored: priced, scored, with findings.
 
 import { securityScore } from '../../analysis/detection/secrets.ts'
 import { toolsOf } from '../../analysis/fragments/session-record.ts'

@@ -1,3 +1,5 @@
+// Declares the counts of sessions by day, hour and directory, and updates those by directory.
+
 import { directoryOf } from '../../analysis/scoring/ownership.ts'
 import type { ISql } from '../../database/client.ts'
 import type { OrgId } from '../../database/derived-tables.ts'

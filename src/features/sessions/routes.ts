@@ -1,3 +1,5 @@
+// GET /sessions, /sessions/:session_id, /projects, /models and /agents.
+
 import { Elysia } from 'elysia'
 import type { ReadDeps } from '../../http/api.ts'
 import { sentAsText } from '../../http/query.ts'

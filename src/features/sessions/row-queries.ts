@@ -1,11 +1,11 @@
+// Parts of the statements of the list of sessions, and of that of one: fields, order, filters.
+
 import { TIME_PATTERN } from '../../base/dates.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
 import { memberItem, memberOf } from '../../database/member-addresses.ts'
 import { inDays } from '../../database/rows.ts'
 import { matching } from '../usage/filters.ts'
 import type { SessionListQuery } from './model.ts'
-
-// Parts of the statements of the list, and of that of one session.
 
 /**
  * The fields of a session `r` in the list and in its detail, as JSON text without its end: PostgreSQL makes the text of 50 in less time than it takes to send,

@@ -1,4 +1,4 @@
-// Writes the rows of sessions and of their details, without sums.
+// Reads and writes the rows of sessions and of their details, without sums.
 
 import { findZone } from '../../accounts/organizations/zone-queries.ts'
 import type { SessionRecord } from '../../analysis/records/session.ts'

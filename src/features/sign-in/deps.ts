@@ -1,4 +1,4 @@
-// Dependencies of the routes of signing in, and checks that they share.
+// Dependencies of the routes of signing in, and what they share: client's address, session, refusal of forged requests.
 
 import { cookieReader } from '../../accounts/people/cookies.ts'
 import { type FoundSession, findSession } from '../../accounts/people/sign-in-queries.ts'

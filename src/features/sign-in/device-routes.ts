@@ -1,4 +1,4 @@
-// Signing a machine in by a person's approval: RFC 8628.
+// Routes of /auth/device: a machine gets a key by a person's approval (RFC 8628).
 
 import { type Static, Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'

@@ -1,4 +1,4 @@
-// The first organization is made in the browser, by the link that `serve` prints.
+// POST /auth/setup makes the first organization, by the link that `serve` prints; GET /auth/methods says how people sign in.
 
 import type { Static } from '@sinclair/typebox'
 import { Elysia } from 'elysia'

@@ -1,4 +1,4 @@
-// Signing in by password, and accepting invitations.
+// Signs people in by password or invitation, starts their sessions, and signs them out.
 
 import { recordEntries } from '../../accounts/audit-log/append.ts'
 import {

@@ -1,3 +1,5 @@
+// Computes usage, parts of pull requests and all their sums again, for `doctor`.
+
 import { loadPricer, type Pricer } from '../../analysis/scoring/prices.ts'
 import { FACETS } from '../../analysis/usage/model.ts'
 import type { Fragment, ISql, Sql } from '../../database/client.ts'
@@ -132,7 +134,6 @@ const linksFromDetails = (sql: ISql, orgId: OrgId) => sql`
   cross join lateral json_to_recordset(d.detail->'pull_requests') as l (repo text, number integer)
   where d.org_id = ${orgId}`
 
-/** The parts of sessions that belong to pull requests. */
 export const PULL_REQUEST_PARTS: DerivedTable = {
   name: 'pr_sessions',
   columns: ['session_id', 'repo', 'pr_number', 'part', 'project', 'member', 'agent', 'day'],

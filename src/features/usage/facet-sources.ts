@@ -1,11 +1,11 @@
+// Parts of statements that read usage by a facet: a session without rows in session_facets has what is usual.
+
 import { FACETS, type Facet, STANDARD, UNKNOWN_PAYER, VENDORS } from '../../analysis/usage/model.ts'
 import { daysOf, type Span, spansOf } from '../../base/dates.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
 import { matching, type UsageFilters } from './filters.ts'
 import { COSTS, type Dimension, USED } from './model.ts'
 import { inSpans, selected } from './sums.ts'
-
-// Usage by a facet: a session without rows in session_facets has what is usual.
 
 /** The facet that rows of usage are by: the key, else that of a filter. */
 export const facetOf = (filters: UsageFilters, key: Facet | undefined): Facet | undefined =>

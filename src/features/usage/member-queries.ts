@@ -1,10 +1,10 @@
+// Finds members by what a filter names, and those of a team. A session counts for the team that its member is in when it is
+// read: nothing is summed by team.
+
 import { fieldError } from '../../base/errors.ts'
 import { asciiLower } from '../../base/text.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
 import { memberAddresses } from '../../database/member-addresses.ts'
-
-// Members as they are named, and teams. A session counts for the team that its member is in when it is read: nothing is summed
-// by team.
 
 /** The ids of those of the members, given by id or by an address in any case, own or alias, that there are; by what was given. */
 export async function findMemberIds(sql: ISql, orgId: string, members: readonly string[]) {

@@ -1,3 +1,5 @@
+// Declares the sums of usage: by the keys of breakdowns, branch, price, ticket and facet.
+
 import { FACETS } from '../../analysis/usage/model.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
 import { countedProject, describeSummed, type Rollup, rollup, tableRows } from '../../database/rollups.ts'
@@ -178,7 +180,6 @@ export const FACET_ROLLUP = rollup({
     `usage of a ${grain} (${bucket}) with ${facet} ${value || '(none)'}`,
 })
 
-/** The sums of session_facets. */
 export const FACET_ROLLUPS = [FACET_ROLLUP, TRAIT_ROLLUP]
 /** The sums of session_usage, and those. */
 export const USAGE_ROLLUPS = [

@@ -1,5 +1,5 @@
-// Sums of usage are read from the sums of days, months and all time. If these lack a column that is asked for, the sessions
-// themselves are summed.
+// Reads usage from the sums of days, months and all time. If these lack a column that is asked for, the sessions themselves
+// are summed.
 
 import type { Facet } from '../../analysis/usage/model.ts'
 import { daysOf, type Span, shortSpansOf, spansOf } from '../../base/dates.ts'

@@ -1,11 +1,12 @@
+// Finds and stores tickets of sessions: writers search texts for a short time, the rest waits for the worker
+// (ticket-steps.ts).
+
 import { createPause } from '../../base/timing.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
 import { type ProgramTable, rebuildTables } from '../../database/derived-tables.ts'
 import { deleteFrom, insert, pagesOf } from '../../database/rows.ts'
 import { TICKET_ROLLUP } from './rollup.ts'
 import { SEARCHED_LENGTH, ticketFinder } from './tickets.ts'
-
-// Who writes sessions searches their texts for a short time. What is left waits (ticket_waiting) for the worker: ticket-steps.ts.
 
 type Ticket = [ticket: string, nth: number, parts: number]
 

@@ -1,3 +1,5 @@
+// Finds tickets in branches and titles by the organization's pattern, and checks patterns.
+
 import type { RE2JS } from 're2js'
 import { memoize } from '../../base/memoize.ts'
 

@@ -1,4 +1,4 @@
-// A walk divides by day the usage of sessions that were stored before usage was by day, in the order of their ids.
+// Divides usage by day: of sessions stored before it was by day, by id (a walk), and of all where the time zone changes.
 
 import { findZone } from '../../accounts/organizations/zone-queries.ts'
 import type { Pricer } from '../../analysis/scoring/prices.ts'

@@ -1,12 +1,13 @@
+// Finds when members went on after a limit was hit, and sums windows of limits by day. A window that was hit keeps the
+// member's next call of the vendor that succeeded, before its end: found when the window or a session is written, since a
+// list of seats would read the turns of every session around every hit. Such a list reads sums of days, not some windows for
+// each person and day.
+
 import { VENDORS } from '../../analysis/usage/model.ts'
 import { asciiLower } from '../../base/text.ts'
 import type { Fragment, ISql, Sql } from '../../database/client.ts'
 import type { DerivedTable, OrgId, ProgramTable } from '../../database/derived-tables.ts'
 import { personOf } from '../../database/member-addresses.ts'
-
-// A window of a limit that was hit keeps the member's next call of the vendor that succeeded, before the window's end. It is found
-// when the window or a session is written, since a list of seats would read the turns of every session around every hit. Windows are
-// summed by day, since such a list would read some for each person and day.
 
 /** A session began at most this long before a hit that it has calls after. */
 const LONGEST_SESSION = '7 days'

@@ -1,3 +1,5 @@
+// The schema of GET /server, which server/server-route.ts answers.
+
 import { type Static, Type } from '@sinclair/typebox'
 import { closed, component, Decimal, Integer, nullable, Timestamp } from '../../analysis/records/fields.ts'
 import { VERSION } from '../../base/version.ts'

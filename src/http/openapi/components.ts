@@ -1,9 +1,9 @@
+// Makes the headers, errors and parameters that operations of the API's document share, and completes other parameters.
+
 import { codeOfStatus } from '../failure.ts'
 import { ErrorBody } from '../query.ts'
 import { EXAMPLE_IDS } from './examples.ts'
 import { type Components, exampleOf, type Schema } from './schema.ts'
-
-// All operations of the API's document share these headers, errors and parameters.
 
 const header = (description: string, schema: Schema, example: unknown) => ({ description, schema, example })
 const integer = { type: 'integer', minimum: 0 }

@@ -1,10 +1,10 @@
-import type { Free } from '../queues/places.ts'
-import { type CachedResponse, type Computed, type ResponseSource, responseOf } from './response.ts'
-
-// Responses in memory are never stale. Each carries the version of its organization's data that was read before it was
-// computed; every transaction that changes what the organization's reads show moves the version. A request is given a
+// Keeps responses in memory that are never stale. Each carries the version of its organization's data that was read before
+// it was computed; every transaction that changes what the organization's reads show moves the version. A request is given a
 // response from memory only when the version read after the request arrived is the response's. So what any instance has
 // acknowledged is in the next response of every instance, and nothing has to be invalidated.
+
+import type { Free } from '../queues/places.ts'
+import { type CachedResponse, type Computed, type ResponseSource, responseOf } from './response.ts'
 
 /** An entry takes this besides bytes and name: measured, 810 bytes of heap and 1,440 of memory each. */
 const OVERHEAD_BYTES = 1_536

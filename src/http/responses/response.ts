@@ -1,6 +1,6 @@
-import { JsonText, type PagePosition } from '../../base/json-text.ts'
+// Makes headers and bodies of responses: CORS, ETags, compression, streams.
 
-// Headers and bodies of responses.
+import { JsonText, type PagePosition } from '../../base/json-text.ts'
 
 export type ResponseHeaders = Record<string, string | number>
 

@@ -1,4 +1,4 @@
-// Deletes and ends what is old, from time to time.
+// Deletes old rows of all kinds, ends abandoned deliveries, and announces shorter retentions, for the worker.
 
 import { deleteOldAuditEntries } from '../../accounts/audit-log/append.ts'
 import { announcementOf, daysInForce, listWaiting } from '../../accounts/organizations/retention-queries.ts'

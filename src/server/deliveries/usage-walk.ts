@@ -1,3 +1,6 @@
+// Divides by day, in the background, the sessions that were stored before usage was by day. After each step the sums are
+// those of the usage. No alert is looked at before an organization's last step, which tells nothing of what has moved.
+
 import type { Pricer } from '../../analysis/scoring/prices.ts'
 import { messageOf } from '../../base/errors.ts'
 import type { Log } from '../../base/log.ts'
@@ -6,9 +9,6 @@ import { inOrganization } from '../../database/org-lock.ts'
 import { storeStates } from '../../features/alerts/look-at-organization.ts'
 import { noteExceededBudgets } from '../../features/budgets/alert-write.ts'
 import { divideNext, endWalk, listWaiting } from '../../features/usage/walk.ts'
-
-// Divides by day, in the background, the sessions that were stored before usage was by day. After each step the sums are those of
-// the usage. No alert is looked at before an organization's last step, which tells nothing of what has moved to another day.
 
 /** Sessions of a step, for which writers of the organization wait. */
 const STEP = 100

@@ -1,4 +1,4 @@
-// The checks of `doctor` of a database.
+// Checks a database for `doctor`: migrations, sums, prices, machines, retention, backups, disk and others.
 
 import { AUDIT_ROLLUP } from '../../accounts/audit-log/rollup.ts'
 import { listOrganizations } from '../../accounts/organizations/queries.ts'

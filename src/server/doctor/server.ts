@@ -1,3 +1,5 @@
+// Checks webhooks, secrets and counts of a server for `doctor`, from its database and metrics.
+
 import { plural } from '../../base/text.ts'
 import type { Config } from '../../config.ts'
 import { findSecretKeyDigest } from '../../database/backup/queries.ts'
@@ -7,8 +9,6 @@ import { createSecretBox } from '../../webhooks/signing/secret-box.ts'
 import { findSecretKey } from '../../webhooks/signing/secret-key.ts'
 import { findUnreadable, nameOfOwner } from '../../webhooks/stored-secret-queries.ts'
 import { type Check, check } from './checks.ts'
-
-// The checks of `doctor` of a running server.
 
 const LINE = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)$/
 const LABEL = /([a-zA-Z_]\w*)="((?:[^"\\]|\\.)*)"/g

@@ -1,10 +1,10 @@
+// Counts what is taken in, for the metrics of the server.
+
 import { AGENTS as READ } from '../../analysis/agents/agent-names.ts'
 import { ApiError } from '../../base/errors.ts'
 import type { Counter, Registry } from '../../base/metrics/registry.ts'
 import type { SyncDeps } from '../sync/write.ts'
 import type { Intake } from './messages.ts'
-
-// Metrics of what is taken in.
 
 /** Labels of the metric, which must be few. `other`: any other source than an agent's; `none`: a session without one. */
 const AGENTS = [...READ, 'other', 'none']

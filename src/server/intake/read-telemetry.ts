@@ -1,4 +1,4 @@
-// Reads a request of telemetry.
+// Reads and checks the body of a request of telemetry.
 
 import { maskTexts } from '../../analysis/detection/record-secrets.ts'
 import type { SessionFragments } from '../../analysis/records/fragments.ts'

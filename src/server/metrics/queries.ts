@@ -1,3 +1,5 @@
+// Reads the database's size, connections and queue for /metrics, and the size for GET /server.
+
 import type { Registry } from '../../base/metrics/registry.ts'
 import { withTimeout } from '../../base/timing.ts'
 import type { Sql } from '../../database/client.ts'

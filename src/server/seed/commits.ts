@@ -1,8 +1,8 @@
+// Makes up commits.
+
 import type { CommitRecord } from '../../analysis/records/commit.ts'
 import { addDays, DAY_MS } from '../../base/dates.ts'
 import { addressOf, MEMBERS, projectName, type Random, randomFrom, type SeedPlan } from './generate.ts'
-
-// Made-up commits.
 
 const DIRECTORIES = ['src', 'test', 'docs', 'web', '.'] as const
 

@@ -1,10 +1,10 @@
+// Makes up a session of the demo.
+
 import type { FindingRecord } from '../../analysis/records/finding.ts'
 import type { CallNotes, SessionRecord } from '../../analysis/records/session.ts'
 import { DAY_MS } from '../../base/dates.ts'
 import { demoFinding, type Rule } from './findings.ts'
 import type { Random } from './generate.ts'
-
-// Made-up sessions.
 
 export type Agent = 'claude-code' | 'codex' | 'gemini'
 

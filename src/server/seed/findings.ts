@@ -1,6 +1,6 @@
-import type { FindingRecord } from '../../analysis/records/finding.ts'
+// Makes up findings.
 
-// Made-up findings.
+import type { FindingRecord } from '../../analysis/records/finding.ts'
 
 const RULES = {
   'aws-access-key': ['secret', 'critical', 'AWS access key'],

@@ -1,11 +1,11 @@
+// Makes up sessions, as many as are asked for, and the names and random numbers of all made-up records.
+
 import type { FindingRecord } from '../../analysis/records/finding.ts'
 import type { PrRiskRecord } from '../../analysis/records/risk.ts'
 import type { SessionRecord } from '../../analysis/records/session.ts'
 import { reportedQuality } from '../../analysis/scoring/quality.ts'
 import { addDays, DAY_MS } from '../../base/dates.ts'
 import { findingOf, type Rule } from './findings.ts'
-
-// Made-up records, as many as are asked for.
 
 export interface SeedPlan {
   sessions?: number

@@ -1,4 +1,4 @@
-// Made-up pull requests.
+// Makes up pull requests and entries of the audit log.
 
 import type { AuditRecord } from '../../analysis/records/audit.ts'
 import type { PrRiskRecord } from '../../analysis/records/risk.ts'

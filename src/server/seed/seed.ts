@@ -1,3 +1,5 @@
+// Writes made-up records as a sync does, for `seed`: the same again changes nothing. `onProgress` gets how many are written.
+
 import { type Actor, SYSTEM } from '../../accounts/audit-log/append.ts'
 import type { SyncRecord } from '../../analysis/records/records.ts'
 import { MAX_RECORDS } from '../sync/prepare.ts'
@@ -15,7 +17,6 @@ function* recordsOf(plan: SeedPlan): Generator<SyncRecord> {
   yield* generateAudit(plan)
 }
 
-/** Writes the records of `plan` as a sync does: the same again changes nothing. `onProgress` gets how many are written. */
 export async function seed(
   deps: SyncDeps,
   orgId: string,

@@ -1,4 +1,4 @@
-// Divides records into batches, and leaves out those that are refused.
+// Divides records that a command sends or imports into batches, and leaves out those that are refused.
 
 import type { RecordCounts } from '../../analysis/records/changes.ts'
 import type { SyncRecord } from '../../analysis/records/records.ts'

@@ -1,4 +1,4 @@
-// All of an organization as records.
+// Writes all of an organization as records, one a line, and counts them, for the command `export`.
 
 import { findZone } from '../../accounts/organizations/zone-queries.ts'
 import { UTC } from '../../base/dates.ts'

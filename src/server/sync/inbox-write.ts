@@ -1,3 +1,7 @@
+// Keeps what requests of telemetry say until it is written to their sessions: a session that grows over many requests is
+// composed and written once for all of them (server/intake/write-telemetry.ts). A row is of a session of a request, or is
+// the entry of a request for the audit log.
+
 import type { Actor, NewEntry } from '../../accounts/audit-log/append.ts'
 import type { SessionFragments } from '../../analysis/records/fragments.ts'
 import { ApiError } from '../../base/errors.ts'
@@ -5,10 +9,6 @@ import type { ISql, Sql } from '../../database/client.ts'
 import { refuseNewerSchema } from '../../database/newer-schema.ts'
 import { deleteFrom, insert } from '../../database/rows.ts'
 import { findPeople } from '../../features/sessions/writing/reassignment-queries.ts'
-
-// Keeps what requests of telemetry say until it is written to their sessions: a session that grows over many requests is
-// composed and written once for all of them (server/intake/write-telemetry.ts). A row is of a session of a request, or is the entry of a
-// request for the audit log.
 
 interface SentSession {
   id: string

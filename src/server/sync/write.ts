@@ -1,4 +1,4 @@
-// Writes a batch of records in one transaction.
+// Writes a batch of records in one transaction, with audit entries and events: for syncs, telemetry and commands.
 
 import { type Actor, recordEntries, recordEntriesOf, SYSTEM } from '../../accounts/audit-log/append.ts'
 import { findZone } from '../../accounts/organizations/zone-queries.ts'

@@ -1,9 +1,9 @@
+// Writes again the days that rows have beside times when the time zone changes, and declares them for `doctor`.
+
 import { findZone } from '../../accounts/organizations/zone-queries.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
 import type { ProgramTable } from '../../database/derived-tables.ts'
 import { dayIn } from '../../database/rows.ts'
-
-// The days that the program writes beside times, as these are counted by.
 
 /** When a row `t` of each table was. Citus garbles `case t.state when`. */
 const TIMES = {

@@ -1,9 +1,9 @@
+// Reads the deliveries of an endpoint, finished or not, for routes and commands.
+
 import { TIME_PATTERN } from '../../base/dates.ts'
 import { ApiError } from '../../base/errors.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
 import type { Delivery, DeliveryDetail, DeliveryListQuery, DeliveryStatus } from './model.ts'
-
-// The deliveries of an endpoint, finished or not.
 
 const time = (sql: ISql, column: Fragment) => sql`to_char(${column} at time zone 'UTC', ${TIME_PATTERN})`
 

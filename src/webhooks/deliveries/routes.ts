@@ -1,3 +1,5 @@
+// Routes of an endpoint's deliveries: the list, one, redelivery of one, of those that wait or of a span, and tests.
+
 import { Elysia } from 'elysia'
 import { tooMany } from '../../base/errors.ts'
 import type { RouteDeps } from '../../http/api.ts'

@@ -1,4 +1,4 @@
-// Says what a failed attempt means, by its status or error.
+// Says why an attempt failed and whether a retry may help, by status or error.
 
 import { closeSync, openSync } from 'node:fs'
 import { isIPv6 } from 'node:net'

@@ -1,11 +1,11 @@
+// Resolves names of receivers here and not by the connection, so that every address is checked before it is used. Only DNS
+// is queried, not /etc/hosts.
+
 import { promises as dns } from 'node:dns'
 import { networkInterfaces } from 'node:os'
 import { codeOf } from '../../base/errors.ts'
 import { withTimeout } from '../../base/timing.ts'
 import { type Egress, loopbackOf } from './egress.ts'
-
-// Names are resolved here and not by the connection, so that every address is checked before it is used. Only
-// DNS is queried, not /etc/hosts.
 
 /** A name's addresses, IPv4 first. Rejects when `signal` aborts, or with a code such as ENOTFOUND. */
 export type Resolve = (host: string, signal: AbortSignal) => Promise<string[]>

@@ -1,3 +1,5 @@
+// Sends requests to receivers over connections of its own: checks each URL once, and its host's addresses at each attempt.
+
 import { Agent, type AgentOptions } from 'node:http'
 import { Agent as SecureAgent } from 'node:https'
 import type { Socket } from 'node:net'
@@ -62,7 +64,6 @@ function createAgents(ca?: string) {
 
 const failed = (failure: ExchangeResult['failure']): ExchangeResult => ({ response: null, failure })
 
-/** A sender with connections of its own. Checks each URL once, and its host's addresses at each attempt. */
 export function createSender(options: SenderOptions) {
   const { egress } = options
   const agents = createAgents(options.ca)

@@ -1,3 +1,5 @@
+// Stores events with a delivery for each subscriber, keeps the counts of deliveries, and wakes the workers.
+
 import { type IdPrefix, newOrderedId } from '../../base/ids.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
 import { unnest } from '../../database/rows.ts'

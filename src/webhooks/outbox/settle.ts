@@ -1,8 +1,8 @@
+// Stores how attempts ended, and releases deliveries that were not sent since no socket was left.
+
 import type { Log } from '../../base/log.ts'
 import type { ISql } from '../../database/client.ts'
 import type { AttemptResult } from '../http/attempt-result.ts'
-
-// Stores how attempts ended.
 
 export interface Outcome {
   deliveryId: string

@@ -1,4 +1,4 @@
-// Reads how many deliveries wait, for metrics and `doctor`.
+// Reads how many deliveries wait, which endpoints fail and whether a worker is connected, for metrics and `doctor`.
 
 import type { ISql, Sql } from '../../database/client.ts'
 import type { DerivedTable, OrgId } from '../../database/derived-tables.ts'

@@ -1,8 +1,8 @@
+// Encrypts stored secrets with AES-256-GCM, bound to their row, so that they cannot be decrypted in another row. Format:
+// version (1 byte), initialization vector (12), ciphertext, tag (16).
+
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto'
 import { memoize } from '../../base/memoize.ts'
-
-// Secrets are stored encrypted with AES-256-GCM and bound to their row, so that they cannot be decrypted in
-// another row. Format: version (1 byte), initialization vector (12), ciphertext, tag (16).
 
 const CIPHER = 'aes-256-gcm'
 const KEY_BYTES = 32

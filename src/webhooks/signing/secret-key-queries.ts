@@ -1,10 +1,10 @@
+// Checks that the server's key is that of the database, which holds a digest of it, and replaces it.
+
 import { OperatorError } from '../../base/errors.ts'
 import type { Config } from '../../config.ts'
 import type { ISql, Sql } from '../../database/client.ts'
 import { createSecretBox } from './secret-box.ts'
 import { findSecretKey, loadSecretKey } from './secret-key.ts'
-
-// The database holds a digest of the key that its secrets are encrypted with.
 
 const OTHER_KEY =
   'the webhook secrets of this database were encrypted with another key: set SECRET_KEY to that one, or put its secret.key into DATA_DIR; ' +

@@ -1,9 +1,9 @@
+// Signs requests to receivers and checks signatures, in two forms: HMAC-SHA256 of the body in hex, as GitHub sends it, and
+// the `webhook-*` headers of Standard Webhooks, which sign the id and the time too.
+
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { VERSION } from '../../base/version.ts'
 import { isExample } from '../outbox/catalogue.ts'
-
-// The headers of a request to a receiver. Two forms of one signature: HMAC-SHA256 of the body in hex, as
-// GitHub sends it, and the `webhook-*` headers of Standard Webhooks, which sign the id and the time too.
 
 /** The contents of the headers besides the signatures. */
 interface AttemptIdentity {

@@ -1,11 +1,11 @@
+// Wakes the worker when deliveries are stored. LISTEN shortens the worker's wait; polling finds what notifications miss. The
+// driver's reconnection of LISTEN stops for ever when its first attempt fails (7 of 8 restarts of PostgreSQL), so the client
+// is replaced when it does not receive the heartbeats that this file sends to it.
+
 import { messageOf } from '../../base/errors.ts'
 import { randomLowerAlnum } from '../../base/ids.ts'
 import type { Log } from '../../base/log.ts'
 import type { Sql } from '../../database/client.ts'
-
-// LISTEN shortens the worker's wait; polling finds what notifications miss. The driver's reconnection of
-// LISTEN stops for ever when its first attempt fails (7 of 8 restarts of PostgreSQL), so the client is
-// replaced when it does not receive the heartbeats that this file sends to it.
 
 const HEARTBEAT_MS = 2_000
 const FIRST_BACKOFF_MS = 100

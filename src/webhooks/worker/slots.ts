@@ -1,3 +1,5 @@
+// Limits the deliveries in flight, and divides them among organizations and endpoints that fail or not.
+
 /**
  * The part of the slots that is reserved for first attempts to endpoints that are not failing. Without it,
  * retries to 20 hanging endpoints in each of 6 organizations held all 64 slots: events for a healthy endpoint

@@ -1,4 +1,4 @@
-// Merges parts of a session that are sent with those that are stored.
+// Merges parts of a session that are sent with those that are stored, and keeps the decisions about its findings.
 
 import { isBetterName, mergeFragments } from '../../../analysis/fragments/merge.ts'
 import { composeRecord, turnIds } from '../../../analysis/fragments/session-record.ts'

@@ -1,4 +1,4 @@
-// Telemetry as a part of sessions.
+// Makes sessions of telemetry, and joins them with what transcripts and clients say of the same sessions.
 
 import { mergeFragments } from '../../../analysis/fragments/merge.ts'
 import { composeRecord, type RecordHead } from '../../../analysis/fragments/session-record.ts'

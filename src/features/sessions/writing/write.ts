@@ -1,3 +1,5 @@
+// Writes, changes and deletes sessions with their usage and all counts of them.
+
 import { findLastChanges, NOTHING_WRITTEN, type WriteResult } from '../../../analysis/records/changes.ts'
 import type { Pricer } from '../../../analysis/scoring/prices.ts'
 import { idsOf } from '../../../base/ids.ts'
