@@ -1,3 +1,5 @@
+// The commands `budget`: show and set the monthly limits of an organization, its projects, members and teams.
+
 import { findZone } from '../../accounts/organizations/zone-queries.ts'
 import type { NamedScope } from '../../analysis/records/budget.ts'
 import { dayOf, isDate } from '../../base/dates.ts'

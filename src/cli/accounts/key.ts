@@ -1,3 +1,5 @@
+// The commands `key`: create, list, rotate and revoke API keys.
+
 import { Option } from 'commander'
 import { createKey, listKeys, revokeKey, rotateKey } from '../../accounts/keys/queries.ts'
 import { SCOPE_TABLE } from '../../accounts/keys/scopes.ts'

@@ -1,4 +1,4 @@
-// Lists of the commands for accounts.
+// Makes the `list` command of what an organization has (keys, notes, plans, reports), read from the local database.
 
 import type { Sql } from '../../database/client.ts'
 import { type Context, withOrganization } from '../command/context.ts'

@@ -1,3 +1,5 @@
+// The commands `member`: add, list, remove, invite and erase members of an organization.
+
 import { OperatorError } from '../../base/errors.ts'
 import { asciiLower, plural } from '../../base/text.ts'
 import { removeWholeMember } from '../../features/members/member-changes.ts'

@@ -1,3 +1,5 @@
+// The commands `org`: create, list, show, update and delete organizations.
+
 import { listKeys } from '../../accounts/keys/queries.ts'
 import type { Organization } from '../../accounts/organizations/model.ts'
 import {

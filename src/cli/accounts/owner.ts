@@ -1,4 +1,4 @@
-// `owner create`, and links by which members sign in.
+// The command `owner create`, and the links of invitations by which owners and members sign in.
 
 import { createInvitation, invitationUrl } from '../../accounts/people/invitation-queries.ts'
 import type { Sql } from '../../database/client.ts'

@@ -1,3 +1,5 @@
+// The commands `plan`: set, list, end, delete and import plans of vendors that are paid by the seat.
+
 import { findZone } from '../../accounts/organizations/zone-queries.ts'
 import { dayOf } from '../../base/dates.ts'
 import { OperatorError } from '../../base/errors.ts'

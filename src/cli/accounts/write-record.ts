@@ -1,5 +1,5 @@
-// Shared by commands whose options become one record, which is written as a sync writes it. They load this file when
-// they run, since the schemas and writers of records are slow to load.
+// Checks and writes the record that a command's options become (budget, member, note, owner, plan, report), as a sync writes
+// it. Commands load this file when they run, since the schemas and writers of records are slow to load.
 
 import { problemOf } from '../../analysis/records/check-record.ts'
 import { OperatorError } from '../../base/errors.ts'

@@ -4,7 +4,7 @@ import { FORMATS } from '../../analysis/agents/format-list.ts'
 import type { Places } from '../../analysis/agents/formats/format.ts'
 import { type Environment, homeOf, local, programFolder, roaming } from './folders.ts'
 
-/** Coding agents keep their sessions in these places on this machine, whether or not a folder or file exists. */
+/** Lists the folders in which coding agents keep their sessions on this machine, whether or not they exist; `accountFiles` their accounts. */
 export const agentFolders = (env: Environment, platform: NodeJS.Platform = process.platform): string[] => {
   const places = placesOf(env, platform)
   return FORMATS.flatMap((format) => format.folders?.(places) ?? [])

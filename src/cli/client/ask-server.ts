@@ -1,3 +1,5 @@
+// Asks a server over HTTP on behalf of any command, reads answers of bounded size, and explains errors.
+
 import { isObject, type Json, objectOf, parseJson } from '../../analysis/agents/transcript/lenient-json.ts'
 import { type FieldProblem, messageOf, OperatorError } from '../../base/errors.ts'
 

@@ -1,4 +1,4 @@
-// `login` by a person's approval in a browser.
+// Signs in by a person's approval in a browser, for `login`.
 
 import { setTimeout } from 'node:timers/promises'
 import { Type } from '@sinclair/typebox'

@@ -1,4 +1,4 @@
-// Finds whose sessions a command sends.
+// Finds whose sessions a command sends: by flag, variable, the key's member or git's address.
 
 import { existsSync } from 'node:fs'
 import { OperatorError } from '../../base/errors.ts'

@@ -1,4 +1,4 @@
-// Version 0.2 kept three files for each server and organization: they are read once, and removed.
+// Takes over what version 0.2 kept, three files for each server and organization: they are read once, and removed.
 
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'

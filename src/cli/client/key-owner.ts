@@ -1,4 +1,4 @@
-// Asks a server whose key it is, and explains refusals.
+// Asks a server whose key it is (`/whoami`), and explains its refusals.
 
 import { type FieldProblem, OperatorError } from '../../base/errors.ts'
 import { shellWord } from '../../base/text.ts'

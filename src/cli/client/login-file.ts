@@ -5,7 +5,7 @@ import { codeOf, messageOf, OperatorError } from '../../base/errors.ts'
 import { configFolder, type Environment } from './folders.ts'
 import { writePrivate } from './whole-file.ts'
 
-/** `login` keeps these. */
+/** The file in which `login` keeps server and key holds these. */
 export interface Login {
   server: string
   key: string

@@ -1,3 +1,5 @@
+// The commands `login`, `logout` and `whoami`.
+
 import { OperatorError } from '../../base/errors.ts'
 import type { Context } from '../command/context.ts'
 import { printMessage, printResult } from '../command/output.ts'

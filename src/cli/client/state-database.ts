@@ -1,4 +1,4 @@
-// Opens the SQLite file of what this machine has sent.
+// Opens the SQLite file of what this machine has sent, which sync-state.ts reads and writes.
 
 import { Database, type SQLQueryBindings } from 'bun:sqlite'
 import { existsSync } from 'node:fs'

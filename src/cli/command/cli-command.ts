@@ -1,4 +1,4 @@
-// The commands' base: options of the settings, examples, and how a command is run.
+// The class of all commands: options that several have (--org, --server, --key), examples, notes, and how a command is run.
 
 import { Command, type CommandOptions, Option } from 'commander'
 import { contextOf, explainFullDisk, type ProcessContext, type Run } from './context.ts'

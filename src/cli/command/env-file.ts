@@ -1,4 +1,4 @@
-// Settings from a file, as a unit of systemd reads it.
+// Reads settings from the file of --env-file, as a unit of systemd reads it.
 
 import { readFileSync } from 'node:fs'
 import { codeOf, OperatorError } from '../../base/errors.ts'

@@ -1,4 +1,4 @@
-// Finds environment variables that are misspelt settings.
+// Finds environment variables that are misspelt settings, of which `serve` warns.
 
 import { SETTINGS } from '../../config.ts'
 

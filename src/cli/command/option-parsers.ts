@@ -5,7 +5,7 @@ import { isTimeZone } from '../../base/dates.ts'
 import { codeOf } from '../../base/errors.ts'
 import { Invalid, integer as integerSetting, secondsOf } from '../../base/setting-parsers.ts'
 
-/** An option's parser: an integer from `minimum` to `maximum`. */
+/** Parsers of commands' options (settings have those of base/setting-parsers.ts): an integer from `minimum` to `maximum`. */
 export const integer = (minimum: number, maximum: number) => (text: string) => {
   const value = integerSetting(minimum, maximum)(text)
   if (value instanceof Invalid) throw new InvalidArgumentError(`It ${value.reason}.`)

@@ -1,4 +1,4 @@
-// Results on standard output, messages on standard error.
+// Prints results on standard output and messages on standard error, with controls made visible.
 
 import { codeOf, messageOf, noSpaceError, OperatorError } from '../../base/errors.ts'
 import { createLog, redact } from '../../base/log.ts'

@@ -2,7 +2,7 @@ import { Option } from 'commander'
 import { flagOf, SETTINGS, type SettingName } from '../../config.ts'
 import { secret } from './option-parsers.ts'
 
-/** The settings that the help of every command shows. */
+/** Settings are options of every command too. These are shown by the help of each. */
 const COMMON: readonly SettingName[] = ['DATA_DIR', 'DATABASE_URL', 'LOG_LEVEL', 'LOG_FORMAT']
 
 const SECRET: readonly SettingName[] = ['DATABASE_URL', 'OIDC_CLIENT_SECRET', 'SECRET_KEY']

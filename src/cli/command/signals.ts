@@ -1,4 +1,4 @@
-// Signals that end a command.
+// Waits for the signals that end a command.
 
 import { OperatorError } from '../../base/errors.ts'
 

@@ -1,4 +1,4 @@
-// Makes what commands need that write records to the local database.
+// Makes what commands need that price records or write them to the local database.
 
 import { loadPricer, type Pricer } from '../../analysis/scoring/prices.ts'
 import { once } from '../../base/memoize.ts'

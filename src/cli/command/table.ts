@@ -1,4 +1,4 @@
-// Tables, with bars as wide as the terminal; a pipe gets the full text.
+// Draws tables, colours and bars, as wide as the terminal; a pipe gets the full text.
 
 import { cellOf, pad } from './output.ts'
 

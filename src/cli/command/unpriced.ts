@@ -1,4 +1,4 @@
-// Says which models have no price.
+// Says which models have no price, for `cost` and the end of `sync`.
 
 import { loadGuesses } from '../../analysis/scoring/price-guess.ts'
 import { visible } from '../../base/text.ts'

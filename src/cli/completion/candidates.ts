@@ -1,6 +1,6 @@
 import type { Command, Option } from 'commander'
 
-/** A word that may stand at a place of the command line. */
+/** A word that may stand at a place of the command line, for the hidden command `complete`. */
 interface Candidate {
   name: string
   description: string

@@ -1,5 +1,5 @@
-// The scripts ask the program itself for the words that may follow: a name and its description in each line. Without any,
-// names of files may follow.
+// The scripts of `completion` for shells. They ask the program itself for the words that may follow: a name and its description
+// in each line. Without any, names of files may follow.
 
 import { shellWord } from '../../base/text.ts'
 import { programWords } from '../command/run-self.ts'

@@ -1,4 +1,4 @@
-// Reads a file of records, and writes them in batches.
+// The command `import`: reads a file of records, packed or not, and writes them in batches.
 
 import { createReadStream, existsSync, statSync } from 'node:fs'
 import { counted } from '../../analysis/agents/transcript/file-bytes.ts'

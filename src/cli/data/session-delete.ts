@@ -1,3 +1,5 @@
+// The command `session delete`: deletes sessions of coding agents from the local database.
+
 import { organizationsOf } from '../../accounts/organizations/queries.ts'
 import { OperatorError } from '../../base/errors.ts'
 import { plural } from '../../base/text.ts'

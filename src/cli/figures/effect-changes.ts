@@ -1,4 +1,4 @@
-// `effects add` and `effects arm`.
+// The commands `effects add`, which records or assigns a change, and `effects arm`, which prints the arm of a day.
 
 import { findZone } from '../../accounts/organizations/zone-queries.ts'
 import { refuseUnlessValid } from '../../analysis/records/problems.ts'

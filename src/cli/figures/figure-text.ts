@@ -1,4 +1,4 @@
-// Titles and tables of the commands that show figures.
+// Titles, tables of pages, and words for no sessions, of the commands that show figures.
 
 import { visible } from '../../base/text.ts'
 import type { Pagination } from '../../http/query.ts'

@@ -1,4 +1,4 @@
-// Numbers as the terminal shows them.
+// Writes numbers, money and times as the terminal shows them.
 
 import { plural } from '../../base/text.ts'
 

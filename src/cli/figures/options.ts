@@ -1,4 +1,5 @@
-// The flags of a command are the parameters of its route: the same names, values and texts.
+// Makes the flags of a command that shows figures, and its range of days, of the parameters of its route: the same names,
+// values, texts.
 
 import type { TObject, TSchema } from '@sinclair/typebox'
 import { Option } from 'commander'

@@ -1,4 +1,5 @@
-// The figures are from the API of a server, or from its routes on the local database.
+// Makes a command of a route and a text (`figure`). Its body is from the API of a server, or from the same route on the local
+// database.
 
 import type { TObject } from '@sinclair/typebox'
 import { findZone } from '../../accounts/organizations/zone-queries.ts'

@@ -1,4 +1,5 @@
-// The agents that have a hook before a prompt. All of them give it JSON with `cwd` and read the same answer.
+// Lists the agents that have a hook before a prompt, and where their settings are. All of them give it JSON with `cwd` and read
+// the same answer.
 
 import { join } from 'node:path'
 import { OperatorError } from '../../base/errors.ts'

@@ -1,6 +1,6 @@
-// The hook before a prompt: says on standard output when a budget is nearly used, and refuses the prompt beyond it where the
-// organization wants that. It answers from a copy of the budgets, and is never in the way: without an answer of the server
-// the prompt goes through.
+// The command `hook budget`, which agents run before a prompt: says on standard output when a budget is nearly used, and
+// refuses the prompt beyond it where the organization wants that. It answers from a copy of the budgets, and is never in the
+// way: without an answer of the server the prompt goes through.
 
 import { basename } from 'node:path'
 import { createRepositoryFinder } from '../../analysis/agents/git/project-name.ts'

@@ -1,5 +1,5 @@
-// The hooks in the settings of agents: one sends sessions of Claude Code when one of them has ended, one asks for budgets before
-// a prompt. They are added and taken out without a change of anything else.
+// Installs and removes the hooks in the settings of agents: one sends sessions of Claude Code when one of them has ended, one
+// asks for budgets before a prompt. They are added and taken out without a change of anything else.
 
 import { existsSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// Sends a session that has ended, called by the agent.
+// The command `hook run`, which Claude Code calls when a session has ended: sends it.
 
 import { existsSync, statSync, utimesSync } from 'node:fs'
 import { dirname, join } from 'node:path'

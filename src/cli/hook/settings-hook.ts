@@ -1,4 +1,4 @@
-// Hooks of the program in the text of an agent's settings:
+// Adds, finds and removes hooks of the program in the text of an agent's settings:
 // { "hooks": { "SessionEnd": [ { "hooks": [ { "type": "command", "command": "…", "args": ["…"] } ] } ] } }
 
 import { applyEdits, findNodeAtLocation, type JSONPath, modify, type Node, parseTree } from 'jsonc-parser'

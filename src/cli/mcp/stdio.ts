@@ -1,4 +1,4 @@
-// Passes messages of MCP between an agent and the server.
+// The command `mcp`: passes messages of MCP between an agent on standard input and output and the server.
 
 import { createInterface } from 'node:readline'
 import { parseJson } from '../../analysis/agents/transcript/lenient-json.ts'

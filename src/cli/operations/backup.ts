@@ -1,4 +1,4 @@
-// Makes a backup, of a running server too.
+// The command `backup`: makes a backup, of a running server too.
 
 import { setPriority } from 'node:os'
 import { OperatorError } from '../../base/errors.ts'

@@ -1,4 +1,4 @@
-// Runs the checks of data and server, and prints what they find.
+// The command `doctor`: runs the checks of data and server, and prints what they find.
 
 import { messageOf, OperatorError } from '../../base/errors.ts'
 import { plural } from '../../base/text.ts'

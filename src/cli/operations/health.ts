@@ -1,4 +1,4 @@
-// `health`: asks a server how it is.
+// The command `health`: asks a server how it is; finds the server of the settings, for `doctor` and `owner create`.
 
 import { OperatorError } from '../../base/errors.ts'
 import { identifyDatabase, targetText } from '../../database/connect-check.ts'

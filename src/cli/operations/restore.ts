@@ -1,3 +1,5 @@
+// The commands `restore` and `backup verify`.
+
 import { mkdtempDisposableSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// Writes the comment on a pull request at its host.
+// Writes the comment on a pull request at GitHub or GitLab, or changes the one that is there.
 
 import { objectOf, valueAt } from '../../analysis/agents/transcript/lenient-json.ts'
 import { OperatorError } from '../../base/errors.ts'

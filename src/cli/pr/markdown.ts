@@ -3,7 +3,7 @@ import { COMPONENTS, scoreField } from '../../analysis/records/risk.ts'
 import { plural } from '../../base/text.ts'
 import type { RiskDetail } from '../../features/risk/model.ts'
 
-/** A later run finds its comment by this marker. */
+/** The Markdown of `pr` begins with this marker, by which a later run finds its comment. */
 export const MARKER = '<!-- cloud-analytics pr -->'
 
 const MOST = 3

@@ -1,4 +1,4 @@
-// `pr`: the risk and cost of a pull request.
+// The command `pr`: sends a pull request, and shows its risk and cost as Markdown or as a comment.
 
 import { appendFileSync } from 'node:fs'
 import type { PrRiskRecord } from '../../analysis/records/risk.ts'

@@ -1,4 +1,4 @@
-// Makes the record of a pull request from git.
+// Makes the record of a pull request from git: its files, lines and commits.
 
 import { diffFiles } from '../../analysis/agents/git/git-log.ts'
 import { createRepositoryFinder, nameOfRemote } from '../../analysis/agents/git/project-name.ts'

@@ -1,4 +1,4 @@
-// Metrics of backups and disks of a server.
+// Publishes metrics of the backups and disks of a server.
 
 import type { Registry } from '../../base/metrics/registry.ts'
 import type { Config } from '../../config.ts'

@@ -1,3 +1,5 @@
+// The command `serve`: starts the API and the worker, and explains the first steps; runs until a signal.
+
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { listOrganizations, listWithoutOwner } from '../../accounts/organizations/queries.ts'
@@ -20,7 +22,6 @@ const MIN_OPEN_FILES = 1_024
 /** Organizations without an owner that are named at the start. */
 const MAX_NAMED = 3
 
-/** `serve`: the API and the worker, until a signal. */
 export async function serve(context: Context): Promise<void> {
   const { config, log, json } = context
   for (const { name, nearest } of findMisspelt(context.env))

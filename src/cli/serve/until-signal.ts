@@ -1,4 +1,4 @@
-// Runs a server until a signal ends it.
+// Runs a server until a signal ends it, for `serve` and `demo`.
 
 import type { OpenDatabase } from '../../database/open.ts'
 import type { Context } from '../command/context.ts'

@@ -1,4 +1,4 @@
-// The service of `watch` on macOS.
+// Describes the service of `watch` on macOS: a launch agent.
 
 import { join } from 'node:path'
 import type { Program, UserService } from './user-service.ts'

@@ -1,4 +1,4 @@
-// Installs the server as a service of systemd.
+// Installs `serve` as a system service of systemd, shows its state and removes it (`service … --server`).
 
 import { existsSync, mkdirSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'

@@ -1,4 +1,4 @@
-// The service of `watch` on Linux.
+// Describes the service of `watch` on Linux: a unit of the user's systemd; and writes values of units.
 
 import { join } from 'node:path'
 import type { Program, UserService } from './user-service.ts'

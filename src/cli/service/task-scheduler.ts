@@ -1,4 +1,4 @@
-// The service of `watch` on Windows.
+// Describes the service of `watch` on Windows: a task of the Task Scheduler.
 
 import { win32 } from 'node:path'
 import type { Program, UserService } from './user-service.ts'

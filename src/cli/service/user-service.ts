@@ -1,4 +1,4 @@
-// Describes a service of a user: its file, and the commands of the platform's service manager.
+// The types of a service of a user, one for each platform: its file, and the commands of the platform's service manager.
 
 export interface ServiceOptions {
   server?: true

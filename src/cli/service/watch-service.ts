@@ -1,4 +1,4 @@
-// The service of a user that runs `watch`.
+// Installs the service of a user that runs `watch`, shows its state and removes it (`service`).
 
 import { existsSync, mkdirSync, rmSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'

@@ -1,4 +1,4 @@
-// Requests of sync, with their retries.
+// Makes the requests of `sync` and `pr` to a server: batches of records with retries, the key's owner, commits sent before.
 
 import { setTimeout } from 'node:timers/promises'
 import { Type } from '@sinclair/typebox'

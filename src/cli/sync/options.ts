@@ -1,4 +1,4 @@
-// The options of `sync`.
+// The options of `sync`: their type, their check, and the question before records are sent.
 
 import type { ProjectFrom } from '../../analysis/agents/transcript/workspace.ts'
 import { OperatorError } from '../../base/errors.ts'

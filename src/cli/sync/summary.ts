@@ -1,4 +1,4 @@
-// The lines with which `sync` ends.
+// Counts what `sync` read and sent, and writes the lines with which it ends; prints the records of --dry-run.
 
 import type { RepositoryResult } from '../../analysis/agents/git/read-commits.ts'
 import type { SourceResult } from '../../analysis/agents/read-sessions.ts'

@@ -1,4 +1,4 @@
-// Notices which files changed since the last look.
+// Reads size and time of all files below paths, by which `watch` and `status` notice which changed.
 
 import type { Dirent } from 'node:fs'
 import { readdir } from 'node:fs/promises'

@@ -1,4 +1,4 @@
-// Shows what this machine sent. Everything is read from its files: no server is asked.
+// The command `status`: shows what this machine sent. Everything is read from its files: no server is asked.
 
 import { existsSync } from 'node:fs'
 import { hostname } from 'node:os'

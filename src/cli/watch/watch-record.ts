@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { readJsonFile } from '../../base/json-file.ts'
 import { writePrivate } from '../client/whole-file.ts'
 
-/** `watch` writes this of itself, for `status`. Times are UTC. */
+/** The file in which `watch` writes of itself, for `status`, has these. Times are UTC. */
 export interface WatchRecord {
   pid: number
   paths: readonly string[]

@@ -1,4 +1,4 @@
-// `watch`: sends sessions as they grow.
+// The command `watch`: sends sessions as they grow, until a signal.
 
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'

@@ -1,4 +1,5 @@
-// Deliveries as text for a terminal. They came over the network: they are printed by what makes controls visible.
+// Writes deliveries that a receiver got as text for a terminal, for `webhook listen` and `demo`. They came over the network:
+// they are printed by what makes controls visible.
 
 import { cut, plural } from '../../base/text.ts'
 import type { Received } from './receiver.ts'

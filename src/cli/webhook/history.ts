@@ -1,4 +1,4 @@
-// `webhook list`, `deliveries` and what they show of an endpoint.
+// The commands `webhook list`, `deliveries`, `redeliver` and `recover`: endpoints and their deliveries.
 
 import { Value } from '@sinclair/typebox/value'
 import { isTime } from '../../base/dates.ts'

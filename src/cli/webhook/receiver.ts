@@ -1,4 +1,4 @@
-// A receiver that verifies deliveries, for `webhook listen` and `demo`.
+// Starts a local receiver that verifies deliveries, for `webhook listen` and `demo`.
 
 import { parseJson } from '../../analysis/agents/transcript/lenient-json.ts'
 import { codeOf, OperatorError } from '../../base/errors.ts'

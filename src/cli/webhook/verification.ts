@@ -1,4 +1,4 @@
-// The checks that a receiver makes of a delivery.
+// Checks signature and age of a delivery as a receiver does, for `webhook verify` and `listen`.
 
 import { verifySignature, verifyStandardSignature } from '../../webhooks/signing/signature.ts'
 
