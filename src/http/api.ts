@@ -2,7 +2,7 @@
 
 import { Elysia } from 'elysia'
 import type { Access } from '../accounts/people/callers.ts'
-import { isObject } from '../analysis/agents/transcript/lenient-json.ts'
+import { isObject } from '../analysis/agents/transcript/json.ts'
 import { refuseUnlessValid } from '../analysis/records/problems.ts'
 import type { Log } from '../base/log.ts'
 import type { Config } from '../config.ts'

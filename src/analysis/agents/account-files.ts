@@ -3,8 +3,8 @@
 import { basename } from 'node:path'
 import type { LimitRecord } from '../records/plan.ts'
 import { FORMATS, formatAgent } from './format-list.ts'
+import { isObject } from './transcript/json.ts'
 import { jsonAt } from './transcript/json-lines.ts'
-import { isObject } from './transcript/lenient-json.ts'
 import { agentLimitRecords } from './transcript/stated-limits.ts'
 
 const formatOf = (path: string) => FORMATS.find(({ account }) => account?.name === basename(path))

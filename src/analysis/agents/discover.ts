@@ -12,7 +12,7 @@ import { isPrivate, NOT_REGULAR } from './git/regular-file.ts'
 import { type KnownFile, type Look, lookAt, lookAtFolder, statsOf } from './known-files.ts'
 import { useDatabase } from './transcript/database.ts'
 import { bytesOf } from './transcript/file-bytes.ts'
-import { copyText } from './transcript/lenient-json.ts'
+import { copyText } from './transcript/json.ts'
 
 /** A file before it is read. Its session id may be that of its folder. */
 export interface Source extends HeadFacts {

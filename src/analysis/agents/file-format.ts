@@ -5,7 +5,7 @@ import { FORMATS } from './format-list.ts'
 import { type Format, type Head, type HeadFacts, idIn, type Objects, sessionIdIn } from './formats/format.ts'
 import { useDatabase } from './transcript/database.ts'
 import { isDatabase, isPackedFile, readHead } from './transcript/file-bytes.ts'
-import { copyText, isObject, type Json, parseJson, textOf } from './transcript/lenient-json.ts'
+import { copyText, isObject, type Json, parseJson, textOf } from './transcript/json.ts'
 
 export type DetectedFormat =
   /** `format`: its name. */

@@ -1,6 +1,6 @@
 // Asks a server over HTTP on behalf of any command, reads answers of bounded size, and explains errors.
 
-import { isObject, type Json, objectOf, parseJson } from '../../analysis/agents/transcript/lenient-json.ts'
+import { isObject, type Json, objectOf, parseJson } from '../../analysis/agents/transcript/json.ts'
 import { type FieldProblem, messageOf, OperatorError } from '../../base/errors.ts'
 
 /** Largest body of an answer: many times the longest that our server gives. */

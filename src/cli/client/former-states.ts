@@ -3,7 +3,7 @@
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { isStoredAction } from '../../analysis/agents/attribution/written-store.ts'
-import { isObject, type Json, parseJson } from '../../analysis/agents/transcript/lenient-json.ts'
+import { isObject, type Json, parseJson } from '../../analysis/agents/transcript/json.ts'
 import { lineHash } from '../../analysis/agents/transcript/line-owners.ts'
 import { readJsonFile } from '../../base/json-file.ts'
 import { KINDS, type Run, type StateDatabase } from './state-database.ts'

@@ -1,6 +1,6 @@
 import { readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { objectOf, parseJson } from '../../analysis/agents/transcript/lenient-json.ts'
+import { objectOf, parseJson } from '../../analysis/agents/transcript/json.ts'
 import { codeOf, messageOf, OperatorError } from '../../base/errors.ts'
 import { configFolder, type Environment } from './folders.ts'
 import { writePrivate } from './whole-file.ts'

@@ -2,7 +2,7 @@
 
 import { createReadStream, existsSync, statSync } from 'node:fs'
 import { counted } from '../../analysis/agents/transcript/file-bytes.ts'
-import { beyondLimits, parseJson } from '../../analysis/agents/transcript/lenient-json.ts'
+import { beyondLimits, parseJson } from '../../analysis/agents/transcript/json.ts'
 import { problemOf } from '../../analysis/records/check-record.ts'
 import type { SyncRecord } from '../../analysis/records/records.ts'
 import { decompressed } from '../../base/decompress.ts'

@@ -2,7 +2,7 @@
 
 import { existsSync, statSync, utimesSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { parseJson, valueAt } from '../../analysis/agents/transcript/lenient-json.ts'
+import { parseJson, valueAt } from '../../analysis/agents/transcript/json.ts'
 import { claudeFolder, type Environment } from '../client/folders.ts'
 import type { Context } from '../command/context.ts'
 import { startSelf } from '../command/run-self.ts'

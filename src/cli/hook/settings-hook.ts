@@ -2,13 +2,7 @@
 // { "hooks": { "SessionEnd": [ { "hooks": [ { "type": "command", "command": "…", "args": ["…"] } ] } ] } }
 
 import { applyEdits, findNodeAtLocation, type JSONPath, modify, type Node, parseTree } from 'jsonc-parser'
-import {
-  isObject,
-  listOf,
-  objectOf,
-  parseJson,
-  valueAt,
-} from '../../analysis/agents/transcript/lenient-json.ts'
+import { isObject, listOf, objectOf, parseJson, valueAt } from '../../analysis/agents/transcript/json.ts'
 import { messageOf, OperatorError } from '../../base/errors.ts'
 import type { HookValue } from './agents.ts'
 

@@ -1,7 +1,7 @@
 // The command `mcp`: passes messages of MCP between an agent on standard input and output and the server.
 
 import { createInterface } from 'node:readline'
-import { parseJson } from '../../analysis/agents/transcript/lenient-json.ts'
+import { parseJson } from '../../analysis/agents/transcript/json.ts'
 import { messageOf, OperatorError } from '../../base/errors.ts'
 import { visible } from '../../base/text.ts'
 import { fetchAnswer, refuseRedirect } from '../client/ask-server.ts'

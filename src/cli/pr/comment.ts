@@ -1,6 +1,6 @@
 // Writes the comment on a pull request at GitHub or GitLab, or changes the one that is there.
 
-import { objectOf, valueAt } from '../../analysis/agents/transcript/lenient-json.ts'
+import { objectOf, valueAt } from '../../analysis/agents/transcript/json.ts'
 import { OperatorError } from '../../base/errors.ts'
 import { askServer, bodyOf } from '../client/ask-server.ts'
 import { MARKER } from './markdown.ts'

@@ -1,7 +1,7 @@
 // Finds the pull request by the variables of a job or by flags.
 
 import { readFileSync } from 'node:fs'
-import { objectOf, textOf } from '../../analysis/agents/transcript/lenient-json.ts'
+import { objectOf, textOf } from '../../analysis/agents/transcript/json.ts'
 import type { PrRiskRecord } from '../../analysis/records/risk.ts'
 import { messageOf, OperatorError } from '../../base/errors.ts'
 import type { Environment } from '../client/folders.ts'

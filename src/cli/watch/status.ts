@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join, sep } from 'node:path'
-import { isObject } from '../../analysis/agents/transcript/lenient-json.ts'
+import { isObject } from '../../analysis/agents/transcript/json.ts'
 import { DAY_MS } from '../../base/dates.ts'
 import { readJsonFile } from '../../base/json-file.ts'
 import { plural } from '../../base/text.ts'

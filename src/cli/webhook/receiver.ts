@@ -1,6 +1,6 @@
 // Starts a local receiver that verifies deliveries, for `webhook listen` and `demo`.
 
-import { parseJson } from '../../analysis/agents/transcript/lenient-json.ts'
+import { parseJson } from '../../analysis/agents/transcript/json.ts'
 import { codeOf, OperatorError } from '../../base/errors.ts'
 import { readAtMost } from '../client/ask-server.ts'
 import { type Verification, verifyDelivery } from './verification.ts'

@@ -1,4 +1,4 @@
-import { isObject } from '../../analysis/agents/transcript/lenient-json.ts'
+import { isObject } from '../../analysis/agents/transcript/json.ts'
 import { decode, parseJson, refuseUnkept, scanJson } from '../../analysis/records/sent-json.ts'
 import { type FieldProblem, fieldError } from '../../base/errors.ts'
 import { splitBytes } from '../../base/split-lines.ts'

@@ -3,7 +3,7 @@
 import { sessionIdOf } from '../../../base/ids.ts'
 import type { Blobs } from '../git/read-blobs.ts'
 import { type Git, runGit } from '../git/run-git.ts'
-import { isObject, type Json, objectOf, parseJson, textOf } from '../transcript/lenient-json.ts'
+import { isObject, type Json, objectOf, parseJson, textOf } from '../transcript/json.ts'
 import { parseRanges } from './line-ranges.ts'
 
 /** The lines of a file that a session wrote. */

@@ -4,7 +4,7 @@ import { once } from '../../../base/memoize.ts'
 import { compareText } from '../../../base/text.ts'
 import { firstAtLeast } from '../../scoring/binary-search.ts'
 import { splitKeys } from '../git/effective-lines.ts'
-import { isObject } from '../transcript/lenient-json.ts'
+import { isObject } from '../transcript/json.ts'
 import type { MadeCommit, WrittenEdit } from './written-edits.ts'
 
 /** An edit, or a commit, as it is kept. `added`: when this machine read it first, in ms since 1970; 0 for an old one. */

@@ -2,7 +2,7 @@
 // alike.
 
 import { blockText, type Time } from '../transcript/contents.ts'
-import { countOf, type Json, listOf, objectOf, textOf, valueAt } from '../transcript/lenient-json.ts'
+import { countOf, type Json, listOf, objectOf, textOf, valueAt } from '../transcript/json.ts'
 import type { Transcript } from '../transcript/transcript.ts'
 import type { Turn } from '../transcript/transcript-model.ts'
 import { addedKeysOfResult } from '../transcript/written-lines.ts'

@@ -2,7 +2,7 @@
 // keeps.
 
 import { basename, dirname, join } from 'node:path'
-import { isObject, type Json, objectOf, textOf } from '../transcript/lenient-json.ts'
+import { isObject, type Json, objectOf, textOf } from '../transcript/json.ts'
 import { readClaudeCode } from './claude-code.ts'
 import { readClaudeStream } from './claude-stream.ts'
 import { type Format, type Places, SESSION_KEYS, valueIn } from './format.ts'

@@ -4,7 +4,7 @@
 // one the time of the fork. Other copies name nothing, but are older than the process that began the file.
 
 import { timeOf } from '../transcript/contents.ts'
-import { type Json, textOf, valueAt } from '../transcript/lenient-json.ts'
+import { type Json, textOf, valueAt } from '../transcript/json.ts'
 import type { SourceFile } from '../transcript/source-file.ts'
 import type { Transcript } from '../transcript/transcript.ts'
 

@@ -4,15 +4,7 @@ import { cloudNotes, notesFrom } from '../../records/call-notes.ts'
 import type { ModelTotal } from '../../records/fragments.ts'
 import { plainNameOf } from '../../scoring/model-names.ts'
 import { tierOf } from '../../scoring/price-tiers.ts'
-import {
-  countOf,
-  isObject,
-  type Json,
-  listOf,
-  objectOf,
-  textOf,
-  valueAt,
-} from '../transcript/lenient-json.ts'
+import { countOf, isObject, type Json, listOf, objectOf, textOf, valueAt } from '../transcript/json.ts'
 import { reportedCost } from '../transcript/source-file.ts'
 import type { ApiMessage, MessageTokens } from '../transcript/transcript-model.ts'
 

@@ -3,7 +3,7 @@
 // itself counts as a call where none was recorded before it ended, or where it failed though none of its items did.
 
 import { blockText, type Time } from '../transcript/contents.ts'
-import { isObject, type Json, objectOf, parseJson, textOf } from '../transcript/lenient-json.ts'
+import { isObject, type Json, objectOf, parseJson, textOf } from '../transcript/json.ts'
 import type { Transcript } from '../transcript/transcript.ts'
 import type { Turn } from '../transcript/transcript-model.ts'
 import { type DoneItem, doneBy, isNamedIn, scriptInput } from './codex-items.ts'

@@ -3,8 +3,8 @@
 
 import { stat } from 'node:fs/promises'
 import { timeOf, timeOfUuid7 } from '../transcript/contents.ts'
+import { type Json, objectOf, textOf } from '../transcript/json.ts'
 import { readJsonLines } from '../transcript/json-lines.ts'
-import { type Json, objectOf, textOf } from '../transcript/lenient-json.ts'
 import type { SourceFile } from '../transcript/source-file.ts'
 import type { Transcript } from '../transcript/transcript.ts'
 import type { Turn } from '../transcript/transcript-model.ts'

@@ -5,15 +5,7 @@
 import { splitLines } from '../../../base/split-lines.ts'
 import { timeOf, timeOfUuid7 } from '../transcript/contents.ts'
 import { bytesOf } from '../transcript/file-bytes.ts'
-import {
-  copyText,
-  isObject,
-  type Json,
-  objectOf,
-  parseJson,
-  textOf,
-  valueAt,
-} from '../transcript/lenient-json.ts'
+import { copyText, isObject, type Json, objectOf, parseJson, textOf, valueAt } from '../transcript/json.ts'
 import type { FileGroup, SourceFile } from '../transcript/source-file.ts'
 import { type Totals, totalsKey, totalsOf } from './codex-totals.ts'
 

@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import { timeOf, timeOfUuid7 } from '../transcript/contents.ts'
-import { isObject, objectOf, textOf } from '../transcript/lenient-json.ts'
+import { isObject, objectOf, textOf } from '../transcript/json.ts'
 import { readCodex } from './codex.ts'
 import { readCodexExec } from './codex-exec.ts'
 import { starterOf } from './codex-forks.ts'

@@ -1,7 +1,7 @@
 // Makes tool calls of what Codex records as items of a turn: commands with their exit codes, patches with the files they changed,
 // calls of MCP servers.
 
-import { isObject, type Json, listOf, objectOf, textOf } from '../transcript/lenient-json.ts'
+import { isObject, type Json, listOf, objectOf, textOf } from '../transcript/json.ts'
 
 /** An item as the tool call that it is. */
 export interface DoneItem {

@@ -1,4 +1,4 @@
-import { countOf, isObject } from '../transcript/lenient-json.ts'
+import { countOf, isObject } from '../transcript/json.ts'
 import { tokensOfCall } from '../transcript/source-file.ts'
 import type { MessageTokens } from '../transcript/transcript-model.ts'
 

@@ -2,7 +2,7 @@
 // all that is special about it. All are in format-list.ts.
 
 import type { DatabaseReader } from '../transcript/database.ts'
-import { copyText, type Json, textOf } from '../transcript/lenient-json.ts'
+import { copyText, type Json, textOf } from '../transcript/json.ts'
 import type { SourceFile } from '../transcript/source-file.ts'
 import type { StatedLimit } from '../transcript/stated-limits.ts'
 

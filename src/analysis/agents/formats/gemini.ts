@@ -5,16 +5,8 @@ import { basename, dirname, join } from 'node:path'
 import { isTool } from '../../scoring/tool-names.ts'
 import { readText } from '../git/regular-file.ts'
 import { blockText, objectsIn, textsIn, timeOf } from '../transcript/contents.ts'
+import { countOf, isObject, type Json, listOf, objectOf, textOf, valueAt } from '../transcript/json.ts'
 import { jsonAt, messagesIn, readJsonDocument, readJsonLines } from '../transcript/json-lines.ts'
-import {
-  countOf,
-  isObject,
-  type Json,
-  listOf,
-  objectOf,
-  textOf,
-  valueAt,
-} from '../transcript/lenient-json.ts'
 import { type SourceFile, tokensOfCall } from '../transcript/source-file.ts'
 import type { Transcript } from '../transcript/transcript.ts'
 import type { MessageTokens } from '../transcript/transcript-model.ts'

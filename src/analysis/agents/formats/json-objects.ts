@@ -1,7 +1,7 @@
 import { MAX_LINE_BYTES, splitLines } from '../../../base/split-lines.ts'
 import { bytesOf } from '../transcript/file-bytes.ts'
+import { parseJson } from '../transcript/json.ts'
 import { LINE_TOO_LONG, whyNotRead } from '../transcript/json-lines.ts'
-import { parseJson } from '../transcript/lenient-json.ts'
 
 /**
  * Streams the JSON objects and arrays of a file, each over any number of lines (OpenCode's exports). An object that cannot be

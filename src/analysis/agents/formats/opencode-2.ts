@@ -3,7 +3,7 @@
 
 import { blockText, timeOf } from '../transcript/contents.ts'
 import type { Row } from '../transcript/database.ts'
-import { isObject, type Json, listOf, objectOf, textOf, valueAt } from '../transcript/lenient-json.ts'
+import { isObject, type Json, listOf, objectOf, textOf, valueAt } from '../transcript/json.ts'
 import { type OpencodeState, readObject } from './opencode.ts'
 
 /** Reads a row. `isFork`: its session is one, whose copies have ids that end in the number of their place. */

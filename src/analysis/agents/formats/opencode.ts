@@ -4,15 +4,7 @@
 import { notesFrom, vendorNotes } from '../../records/call-notes.ts'
 import { isTool } from '../../scoring/tool-names.ts'
 import { objectsIn, type Time, timeOf } from '../transcript/contents.ts'
-import {
-  countOf,
-  isObject,
-  type Json,
-  listOf,
-  objectOf,
-  textOf,
-  valueAt,
-} from '../transcript/lenient-json.ts'
+import { countOf, isObject, type Json, listOf, objectOf, textOf, valueAt } from '../transcript/json.ts'
 import {
   addTokens,
   noTokens,

@@ -1,7 +1,7 @@
 // Finds times, texts and objects in values of parsed JSON, for the readers of formats.
 
 import { isNormalized, isTimestamp, normalizeTimestamp } from '../../../base/dates.ts'
-import { isObject, type Json, listOf, textOf } from './lenient-json.ts'
+import { isObject, type Json, listOf, textOf } from './json.ts'
 
 /** UTC with milliseconds; null where it is not known. */
 export type Time = string | null

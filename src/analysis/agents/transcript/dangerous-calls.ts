@@ -9,7 +9,7 @@ import {
 import { type Invocation, invocationsOf, invocationsOfList } from '../../detection/invocations.ts'
 import type { DangerousAction } from '../../records/fragments.ts'
 import { isTool } from '../../scoring/tool-names.ts'
-import { copyText, type Json, objectOf, textOf } from './lenient-json.ts'
+import { copyText, type Json, objectOf, textOf } from './json.ts'
 import { type CallEffects, commandOf } from './tool-effects.ts'
 
 const SQL_TOOL = /sql|database|query/i

@@ -3,7 +3,7 @@
 import { MAX_LINE_BYTES, splitBytes } from '../../../base/split-lines.ts'
 import { readText } from '../git/regular-file.ts'
 import { bytesOf } from './file-bytes.ts'
-import { beyondLimits, isObject, type Json, parseJson } from './lenient-json.ts'
+import { beyondLimits, isObject, type Json, parseJson } from './json.ts'
 import type { SourceFile } from './source-file.ts'
 
 /** The reason given for a line that is longer than `splitLines` reads. */

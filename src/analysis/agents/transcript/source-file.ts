@@ -3,7 +3,7 @@
 import { largerTotals } from '../../fragments/totals.ts'
 import type { ModelTotal } from '../../records/fragments.ts'
 import { picodollarsOf } from '../../scoring/prices.ts'
-import { countOf, isObject, type Json } from './lenient-json.ts'
+import { countOf, isObject, type Json } from './json.ts'
 import { createLimits } from './stated-limits.ts'
 import { type Shared, Transcript } from './transcript.ts'
 import type { MessageTokens } from './transcript-model.ts'

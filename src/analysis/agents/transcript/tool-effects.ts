@@ -1,7 +1,7 @@
 // Derives the effects of a tool call from the name of the tool and its input.
 
 import { isTool } from '../../scoring/tool-names.ts'
-import { copyText, type Json, textOf } from './lenient-json.ts'
+import { copyText, type Json, textOf } from './json.ts'
 import { linesOfInput, type WrittenLines } from './written-lines.ts'
 
 export interface CallEffects {

@@ -12,7 +12,7 @@ import {
 } from '../../records/fragments.ts'
 import { type Time, textsIn } from './contents.ts'
 import { dangerousActionsOf, sensitiveEdits } from './dangerous-calls.ts'
-import { objectOf, textOf } from './lenient-json.ts'
+import { objectOf, textOf } from './json.ts'
 import type { LineOwners } from './line-owners.ts'
 import { effectsOf, withChangedFiles } from './tool-effects.ts'
 import {

@@ -1,7 +1,7 @@
 // Finds the lines that a tool call wrote, in its input or result, as keys: their text is not kept.
 
 import { lineKeys } from '../git/effective-lines.ts'
-import { isObject, type Json, listOf, objectOf, textOf } from './lenient-json.ts'
+import { isObject, type Json, listOf, objectOf, textOf } from './json.ts'
 
 export interface WrittenLines {
   path: string

@@ -3,8 +3,8 @@
 
 import { vendorNotes } from '../../../records/call-notes.ts'
 import { blockText, timeOf } from '../../transcript/contents.ts'
+import { type Json, listOf, objectOf, parseJson, textOf, valueAt } from '../../transcript/json.ts'
 import { jsonAt, messagesIn, readJsonDocument } from '../../transcript/json-lines.ts'
-import { type Json, listOf, objectOf, parseJson, textOf, valueAt } from '../../transcript/lenient-json.ts'
 import {
   addTokens,
   noTokens,

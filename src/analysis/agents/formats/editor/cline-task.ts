@@ -3,16 +3,8 @@
 
 import { dirname, join } from 'node:path'
 import { blockText, objectsIn, type Time, timeOf } from '../../transcript/contents.ts'
+import { countOf, type Json, listOf, objectOf, parseJson, textOf, valueAt } from '../../transcript/json.ts'
 import { jsonAt, readJsonDocument } from '../../transcript/json-lines.ts'
-import {
-  countOf,
-  type Json,
-  listOf,
-  objectOf,
-  parseJson,
-  textOf,
-  valueAt,
-} from '../../transcript/lenient-json.ts'
 import { noTokens, reportedCost, type SourceFile, tokensBy } from '../../transcript/source-file.ts'
 import type { Turn } from '../../transcript/transcript-model.ts'
 

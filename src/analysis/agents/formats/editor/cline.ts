@@ -2,8 +2,8 @@
 // folder of the extension distinguishes them. Kilo's program was made from OpenCode.
 
 import { basename, dirname, join } from 'node:path'
+import { textOf, valueAt } from '../../transcript/json.ts'
 import { jsonAt } from '../../transcript/json-lines.ts'
-import { textOf, valueAt } from '../../transcript/lenient-json.ts'
 import { type Format, type Head, type Places, textIn } from '../format.ts'
 import { isOfKilo, OPENCODE_DATABASE, OPENCODE_FOLDER, opencodePaths } from '../opencode-storage.ts'
 import { readClineSession } from './cline-session.ts'

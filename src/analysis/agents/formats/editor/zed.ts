@@ -8,15 +8,7 @@ import { codeOf } from '../../../../base/errors.ts'
 import { vendorNotes } from '../../../records/call-notes.ts'
 import { objectsIn, type Time, textsIn, timeOf } from '../../transcript/contents.ts'
 import { columnSql, type DatabaseReader, type Row, readRows, wholeText } from '../../transcript/database.ts'
-import {
-  isObject,
-  type Json,
-  listOf,
-  objectOf,
-  parseJson,
-  textOf,
-  valueAt,
-} from '../../transcript/lenient-json.ts'
+import { isObject, type Json, listOf, objectOf, parseJson, textOf, valueAt } from '../../transcript/json.ts'
 import { type SourceFile, totalOf } from '../../transcript/source-file.ts'
 import { noteWhole, type Transcript } from '../../transcript/transcript.ts'
 import { claudeTokens } from '../claude-usage.ts'

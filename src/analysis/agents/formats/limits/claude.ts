@@ -2,7 +2,7 @@
 // and `~/.claude.json`, of which nothing else is taken.
 
 import { blockText, type Time, timeOf } from '../../transcript/contents.ts'
-import { isObject, type Json, objectOf, textOf } from '../../transcript/lenient-json.ts'
+import { isObject, type Json, objectOf, textOf } from '../../transcript/json.ts'
 import type { SourceFile } from '../../transcript/source-file.ts'
 import { type Limits, resetTime, type StatedLimit } from '../../transcript/stated-limits.ts'
 import type { Transcript } from '../../transcript/transcript.ts'

@@ -1,7 +1,7 @@
 // Reads the limits of a ChatGPT plan, which Codex states with each `token_count`.
 
 import { timeOf } from '../../transcript/contents.ts'
-import { isObject, type Json, objectOf, textOf } from '../../transcript/lenient-json.ts'
+import { isObject, type Json, objectOf, textOf } from '../../transcript/json.ts'
 import type { Limits, StatedLimit } from '../../transcript/stated-limits.ts'
 
 /** Windows by their minutes, which versions round otherwise; never by their place. */

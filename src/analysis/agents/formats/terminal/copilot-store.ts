@@ -15,7 +15,7 @@ import {
   useDatabase,
   wholeText,
 } from '../../transcript/database.ts'
-import { textOf } from '../../transcript/lenient-json.ts'
+import { textOf } from '../../transcript/json.ts'
 import type { LineOwners } from '../../transcript/line-owners.ts'
 import { type SourceFile, tokensBy } from '../../transcript/source-file.ts'
 import type { ApiMessage } from '../../transcript/transcript-model.ts'

@@ -2,8 +2,8 @@
 
 import { join } from 'node:path'
 import { blockText, timeOf } from '../../transcript/contents.ts'
+import { isObject, type Json, listOf, objectOf, textOf } from '../../transcript/json.ts'
 import { jsonAt, readJsonLines } from '../../transcript/json-lines.ts'
-import { isObject, type Json, listOf, objectOf, textOf } from '../../transcript/lenient-json.ts'
 import { isNothing, type SourceFile, tokensBy, totalOf } from '../../transcript/source-file.ts'
 import { noteWhole, type Transcript } from '../../transcript/transcript.ts'
 import { readResponse, readUserContent } from '../claude-content.ts'

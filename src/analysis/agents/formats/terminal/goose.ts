@@ -5,15 +5,7 @@ import { join } from 'node:path'
 import { compareText } from '../../../../base/text.ts'
 import { objectsIn, storedTime, textsIn } from '../../transcript/contents.ts'
 import { type DatabaseReader, type Row, readRows, wholeText } from '../../transcript/database.ts'
-import {
-  isObject,
-  type Json,
-  listOf,
-  objectOf,
-  parseJson,
-  textOf,
-  valueAt,
-} from '../../transcript/lenient-json.ts'
+import { isObject, type Json, listOf, objectOf, parseJson, textOf, valueAt } from '../../transcript/json.ts'
 import { reportedCost, type SourceFile, tokensBy, totalOf } from '../../transcript/source-file.ts'
 import { noteWhole, type Transcript } from '../../transcript/transcript.ts'
 import type { Turn } from '../../transcript/transcript-model.ts'

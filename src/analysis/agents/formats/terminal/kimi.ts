@@ -4,8 +4,8 @@
 
 import { dirname, join } from 'node:path'
 import { blockText, type Time, textsIn, timeOf } from '../../transcript/contents.ts'
+import { type Json, objectOf, textOf, valueAt } from '../../transcript/json.ts'
 import { jsonAt, readJsonLines } from '../../transcript/json-lines.ts'
-import { type Json, objectOf, textOf, valueAt } from '../../transcript/lenient-json.ts'
 import { isNothing, type SourceFile, tokensBy } from '../../transcript/source-file.ts'
 import type { Transcript } from '../../transcript/transcript.ts'
 import type { ApiMessage, Turn } from '../../transcript/transcript-model.ts'

@@ -3,7 +3,7 @@
 // known.
 
 import { objectsIn } from '../../transcript/contents.ts'
-import { type Json, listOf, objectOf, textOf, valueAt } from '../../transcript/lenient-json.ts'
+import { type Json, listOf, objectOf, textOf, valueAt } from '../../transcript/json.ts'
 import { addTokens, isNothing, noTokens, reportedCost, tokensBy } from '../../transcript/source-file.ts'
 import type { Transcript } from '../../transcript/transcript.ts'
 import type { ApiMessage } from '../../transcript/transcript-model.ts'
