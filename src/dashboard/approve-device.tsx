@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { WhoAmI } from '../features/whoami/model.ts'
 import { useLoaded } from './client/api.ts'
-import { getAuth, postAuth, problemOf } from './client/browser-session.ts'
+import { getAuth, postAuth, problemOf } from './client/auth.ts'
 import { formatTime } from './client/format.ts'
 import { parameterOf } from './client/router.ts'
 import { basePath } from './client/server-url.ts'

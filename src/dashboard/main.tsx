@@ -1,6 +1,6 @@
 import { render } from 'preact'
 import { App } from './app.tsx'
-import { takeKeyOfLink } from './client/browser-session.ts'
+import { takeKeyOfLink } from './client/auth.ts'
 import { applyTheme } from './theme.ts'
 
 applyTheme()

@@ -1,14 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { WhoAmI } from '../features/whoami/model.ts'
 import { ApiFailure, getJson } from './client/api.ts'
-import {
-  enter,
-  keepPlace,
-  postAuth,
-  problemOf,
-  readMethods,
-  type SignInMethods,
-} from './client/browser-session.ts'
+import { enter, keepPlace, postAuth, problemOf, readMethods, type SignInMethods } from './client/auth.ts'
 import { parameterOf } from './client/router.ts'
 import { basePath } from './client/server-url.ts'
 import { apiKey } from './client/storage.ts'

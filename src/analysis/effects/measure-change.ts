@@ -5,7 +5,7 @@ import { BEFORE, type ClusterKind, type Comparison, compare, differenceAt, type 
 import { comparePast } from './earlier-dates.ts'
 import { differenceOf, effectOf, MEASURES, type MeasureName } from './measures.ts'
 import { type Money, moneyOf } from './money.ts'
-import { FROM_START } from './noticed-changes.ts'
+import { FROM_START } from './notice.ts'
 import { ALL_SUMS, cellSum, hasWorkIn, round6, SUM, type Unit, valueAt } from './sums.ts'
 
 export const VERDICTS = [

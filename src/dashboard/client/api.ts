@@ -2,7 +2,7 @@
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Pagination } from '../../http/query.ts'
-import { readCsrfToken } from './browser-session.ts'
+import { readCsrfToken } from './auth.ts'
 import { NONE, type Query, searchOf } from './links.ts'
 import { keepPlace, noteLoaded, onChange } from './renewal.ts'
 import { basePath } from './server-url.ts'

@@ -1,6 +1,6 @@
 import type { ServerState } from '../../features/whoami/server-model.ts'
 import { useApi, useLoaded } from '../client/api.ts'
-import { readMethods } from '../client/browser-session.ts'
+import { readMethods } from '../client/auth.ts'
 import { countOf, daysAgo, formatBytes, formatDuration, formatShare } from '../client/format.ts'
 import { serverUrl } from '../client/server-url.ts'
 import { Answer, Facts, Show } from '../parts/show.tsx'

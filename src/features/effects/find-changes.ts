@@ -9,7 +9,7 @@ import {
   noticeSharesOf,
   noticeUsed,
   type WeekOfUnit,
-} from '../../analysis/effects/noticed-changes.ts'
+} from '../../analysis/effects/notice.ts'
 import type { PriceHistory } from '../../analysis/scoring/base-prices.ts'
 import { dayOf } from '../../base/dates.ts'
 import { derivedId } from '../../base/ids.ts'

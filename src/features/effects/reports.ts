@@ -9,7 +9,7 @@ import {
   measureAssigned,
   measureChange,
 } from '../../analysis/effects/measure-change.ts'
-import { FROM_START } from '../../analysis/effects/noticed-changes.ts'
+import { FROM_START } from '../../analysis/effects/notice.ts'
 import { addTo, SUM, type Sums } from '../../analysis/effects/sums.ts'
 import { baseOf, type UnitWork, unitsOf, workSums } from '../../analysis/effects/units.ts'
 import { createBasePrices, type PriceHistory } from '../../analysis/scoring/base-prices.ts'

@@ -1,4 +1,4 @@
-import type { Used, WeekOfUnit } from '../../analysis/effects/noticed-changes.ts'
+import type { Used, WeekOfUnit } from '../../analysis/effects/notice.ts'
 import { addDays, dayNumber } from '../../base/dates.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
 
