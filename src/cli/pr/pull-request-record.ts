@@ -1,8 +1,8 @@
 // Makes the record of a pull request from git: its files, lines and commits.
 
+import { emailOf } from '../../analysis/agents/git/commits.ts'
 import { diffFiles } from '../../analysis/agents/git/git-log.ts'
 import { createRepositoryFinder, nameOfRemote } from '../../analysis/agents/git/project-name.ts'
-import { emailOf } from '../../analysis/agents/git/read-commits.ts'
 import { type Git, openGit, runGit } from '../../analysis/agents/git/run-git.ts'
 import type { PrRiskRecord } from '../../analysis/records/risk.ts'
 import { messageOf, OperatorError } from '../../base/errors.ts'

@@ -2,7 +2,7 @@
 
 import { resolve } from 'node:path'
 import { accountHash, isAccount, readAccount } from '../../analysis/agents/account-files.ts'
-import { type GitOptions, readCommits } from '../../analysis/agents/git/read-commits.ts'
+import { type GitOptions, readCommits } from '../../analysis/agents/git/commits.ts'
 import { isRepository } from '../../analysis/agents/git/repository-files.ts'
 import { readSessions } from '../../analysis/agents/read-sessions.ts'
 import type { SyncRecord } from '../../analysis/records/records.ts'

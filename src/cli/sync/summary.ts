@@ -1,6 +1,6 @@
 // Counts what `sync` read and sent, and writes the lines with which it ends; prints the records of --dry-run.
 
-import type { RepositoryResult } from '../../analysis/agents/git/read-commits.ts'
+import type { RepositoryResult } from '../../analysis/agents/git/commits.ts'
 import type { SourceResult } from '../../analysis/agents/read-sessions.ts'
 import type { SyncRecord } from '../../analysis/records/records.ts'
 import { plural, shellWord } from '../../base/text.ts'

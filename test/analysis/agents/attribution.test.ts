@@ -6,6 +6,7 @@ import {
   createAttribution,
   memoryOfRun,
 } from '../../../src/analysis/agents/attribution/attribute.ts'
+import { readCommits } from '../../../src/analysis/agents/git/commits.ts'
 import {
   effectiveLine,
   endsOf,
@@ -14,7 +15,6 @@ import {
   UNKNOWN_ENDS,
 } from '../../../src/analysis/agents/git/effective-lines.ts'
 import { openBlobs } from '../../../src/analysis/agents/git/read-blobs.ts'
-import { readCommits } from '../../../src/analysis/agents/git/read-commits.ts'
 import { openGit } from '../../../src/analysis/agents/git/run-git.ts'
 import { readSessions } from '../../../src/analysis/agents/read-sessions.ts'
 import { linesOfInput } from '../../../src/analysis/agents/transcript/written-lines.ts'

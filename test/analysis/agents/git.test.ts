@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdirSync, readdirSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { type RepositoryResult, readCommits } from '../../../src/analysis/agents/git/read-commits.ts'
+import { type RepositoryResult, readCommits } from '../../../src/analysis/agents/git/commits.ts'
 import { isRepository } from '../../../src/analysis/agents/git/repository-files.ts'
 import { problemOf } from '../../../src/analysis/records/check-record.ts'
 import type { CommitRecord } from '../../../src/analysis/records/commit.ts'

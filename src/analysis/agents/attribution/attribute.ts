@@ -2,16 +2,10 @@
 
 import { DAY_MS } from '../../../base/dates.ts'
 import type { CommitAi, CommitRecord } from '../../records/commit.ts'
+import { type Attributed, type Attributing, aiOf, type History, type ReadCommit } from '../git/commits.ts'
 import { branchHeads } from '../git/default-branch.ts'
 import type { AddedLine, LoggedCommit, LoggedFile } from '../git/parse-log.ts'
 import { openBlobs } from '../git/read-blobs.ts'
-import {
-  type Attributed,
-  type Attributing,
-  aiOf,
-  type History,
-  type ReadCommit,
-} from '../git/read-commits.ts'
 import { type EditedCommit, withEdits } from './edited-files.ts'
 import { type NotedLines, notedCommits, noteState, readNotes } from './git-ai-notes.ts'
 import { countIn, rangesOf } from './line-ranges.ts'

@@ -4,9 +4,9 @@
 
 import { DAY_MS } from '../../../base/dates.ts'
 import { SURVIVAL_DAYS } from '../../records/commit.ts'
+import type { Attributed } from '../git/commits.ts'
 import { effectiveLine, endsOf, UNKNOWN_ENDS } from '../git/effective-lines.ts'
 import type { Blobs } from '../git/read-blobs.ts'
-import type { Attributed } from '../git/read-commits.ts'
 import type { Git } from '../git/run-git.ts'
 import { countIn, parseRanges } from './line-ranges.ts'
 import { type Mainline, type Rename, readMainline, renamesAfter } from './mainline.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { appendFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { readCommits } from '../../../../src/analysis/agents/git/read-commits.ts'
+import { readCommits } from '../../../../src/analysis/agents/git/commits.ts'
 import type { CommitRecord } from '../../../../src/analysis/records/commit.ts'
 import { testsFolder } from '../../../support/at-end.ts'
 import { runJson, type Serving, serving } from '../../../support/cli.ts'

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { readCommits } from '../../../../src/analysis/agents/git/read-commits.ts'
+import { readCommits } from '../../../../src/analysis/agents/git/commits.ts'
 import { GitStopped, openGit, runGit } from '../../../../src/analysis/agents/git/run-git.ts'
 import { testsFolder } from '../../../support/at-end.ts'
 
