@@ -1,3 +1,5 @@
+// The frame of the dashboard: a sign-in until there is a session or a key, then header, menu and the page that the URL names.
+
 import { useEffect, useState } from 'preact/hooks'
 import type { WhoAmI } from '../features/whoami/model.ts'
 import { DevicePage } from './approve-device.tsx'
@@ -22,7 +24,6 @@ import { applyTheme, readTheme, THEMES } from './theme.ts'
 /** The person who is signed in: null while nobody is, undefined while that is not known. */
 type Signed = WhoAmI | null | undefined
 
-/** The dashboard: a sign-in until there is a session or a key, then the page that the URL names. */
 export function App() {
   const [who, setWho] = useState<Signed>(undefined)
   // a second link that is opened in this tab begins its page again

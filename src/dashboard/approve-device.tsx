@@ -1,3 +1,5 @@
+// The page on which a signed-in person approves that a machine sends their sessions (`cloud-analytics login`).
+
 import { useState } from 'preact/hooks'
 import type { WhoAmI } from '../features/whoami/model.ts'
 import { useLoaded } from './client/api.ts'
@@ -20,7 +22,6 @@ function useMachine(code: string): string {
   return loaded.state === 'ready' ? loaded.value : ''
 }
 
-/** Asks the signed-in person whether a machine may send their sessions: `cloud-analytics login`. */
 export function DevicePage({ who }: { who: WhoAmI }) {
   const [code, setCode] = useState(parameterOf('code'))
   const machine = useMachine(code)

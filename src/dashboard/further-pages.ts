@@ -7,7 +7,7 @@ import { QualityPage } from './pages/quality.tsx'
 import { SecurityPage } from './pages/security.tsx'
 import { TeamPage } from './pages/team.tsx'
 
-/** Pages beside the ones that a morning begins with: the browser loads them together when one of them is shown first. */
+/** The other pages of the tabs (tabs.tsx): the browser loads them together when one of them is shown first. */
 export const FURTHER_PAGES = {
   BudgetsPage,
   MePage,

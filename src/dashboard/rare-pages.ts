@@ -8,7 +8,7 @@ import { SettingsPage } from './settings/settings.tsx'
 import { EndpointPage } from './webhooks/webhook.tsx'
 import { WebhooksPage } from './webhooks/webhooks.tsx'
 
-/** Pages that few look at: the browser loads them together when one of them is shown first. */
+/** Pages that few look at, of the menu and `Seats` (tabs.tsx): the browser loads them together when one of them is shown first. */
 export const RARE_PAGES = {
   ...{ AlertsPage, AuditPage, BadgesPage, DevicesPage, DigestsPage, EndpointPage },
   ...{ SeatsPage, SettingsPage, WebhooksPage, WeekPage },

@@ -1,3 +1,5 @@
+// The pages of who is not signed in: by password, key or provider; accepting an invitation; the server's first setup.
+
 import { useEffect, useState } from 'preact/hooks'
 import type { WhoAmI } from '../features/whoami/model.ts'
 import { ApiFailure, getJson } from './client/api.ts'
@@ -23,7 +25,6 @@ interface SignInProps {
   onSignedIn: (who?: WhoAmI) => void
 }
 
-/** Signs in by address and password, for all tabs, or by an API key, for this one. */
 export function SignIn({ reason, onSignedIn }: SignInProps) {
   const [problem, setProblem] = useState(reason)
   useEffect(() => setProblem(reason), [reason])

@@ -1,4 +1,4 @@
-// The tabs of the header and their pages.
+// The table of all pages: tabs of the header, the menu, and what is loaded on demand; and addresses that moved.
 
 import type { ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'

@@ -1,4 +1,4 @@
-// The fields of who is told, and texts of alerts, digests and their messages.
+// Texts of alerts, digests, their states and messages, and the fields of a form that say who is told.
 
 import type { Destination } from '../../features/alerts/destination-model.ts'
 import type { Line, Message } from '../../features/alerts/message.ts'

@@ -1,3 +1,5 @@
+// The pages of digests, and of what a digest tells of a week.
+
 import type { Digest } from '../../features/alerts/digest-model.ts'
 import { comparedTo, digestMessage, dollars, type Message } from '../../features/alerts/message.ts'
 import { forecastOf } from '../../features/budgets/forecast.ts'
@@ -88,7 +90,6 @@ const DIGESTS: RuleKind<Digest> = {
   ],
 }
 
-/** Makes digests, and shows what they sent. */
 export const DigestsPage = (props: PageProps) => <RulesPage kind={DIGESTS} {...props} />
 
 /** Null without sessions. */

@@ -1,4 +1,4 @@
-// Reads the days before, to show when an alert would have fired.
+// Loads the figures of the last 90 days by day, with which past-firings.ts says when an alert would have fired.
 
 import { WINDOWS_BEFORE, windowAt } from '../../features/alerts/evaluate.ts'
 import type { Watched } from '../../features/alerts/model.ts'

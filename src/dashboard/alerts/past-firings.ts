@@ -1,4 +1,4 @@
-// An alert is tried on the past, by the server's own rules.
+// Says when an alert would have fired in the past, by the server's own rules, beside the form that makes it.
 
 import { UTC } from '../../base/dates.ts'
 import { MONEY_DECIMALS, scaled } from '../../base/decimals.ts'

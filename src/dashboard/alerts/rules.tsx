@@ -1,4 +1,4 @@
-// The parts that the pages of alerts and of digests share.
+// The page of alerts and that of digests, by what they share: list, form, state and deliveries of a rule.
 
 import type { ComponentChildren, ComponentType } from 'preact'
 import { useState } from 'preact/hooks'

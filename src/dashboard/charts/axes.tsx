@@ -1,6 +1,6 @@
 import { labelled, ticksTo } from './ticks.ts'
 
-/** Room around the drawing, in pixels. */
+/** Room around the drawing, in pixels, for the axes that charts share. */
 export const MARGIN = { top: 10, right: 8, bottom: 22, left: 56 }
 
 /** The vertical scale of a drawing, from 0 to at least `max`: its ticks, and the pixels from the top of each value. */

@@ -1,4 +1,4 @@
-/** Shapes beside colours, each in a square of 10: who does not tell the colours apart tells these. */
+/** Shapes of points and of marks in legends, beside colours, each in a square of 10: who does not tell the colours apart tells these. */
 const SHAPES = [
   'M5 0a5 5 0 1 1 0 10a5 5 0 1 1 0-10z',
   'M.5 .5h9v9h-9z',

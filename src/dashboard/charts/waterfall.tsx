@@ -1,4 +1,4 @@
-// A chart of steps from one sum to another.
+// A chart of steps from one sum to another (a waterfall), for causes of a change of cost.
 
 import type { ComponentChildren } from 'preact'
 import { formatDollars, signed } from '../client/format.ts'

@@ -1,4 +1,5 @@
-// The dashboard knows only the public API: what it shows, any client with the same key can ask for.
+// Makes requests of the API, and hooks that load what pages show. The dashboard knows only the public API, as any client with
+// its key.
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Pagination } from '../../http/query.ts'

@@ -1,4 +1,5 @@
-// A session of the browser: the server's cookie, which this page cannot read and every tab shares.
+// Signs in and out by `/auth/…`, for a session of the browser: the server's cookie, which this page cannot read and every tab
+// shares.
 
 import { basePath } from './server-url.ts'
 import { noteSign } from './signed-in.ts'

@@ -1,4 +1,5 @@
-// These functions write values. Days are those of the API; times are in the browser's zone by `Time` of parts/values.tsx.
+// Writes numbers, money, shares, changes, days, times and counts as texts. Days are those of the API; times are in the
+// browser's zone by `Time` of parts/values.tsx.
 
 import { plural } from '../../base/text.ts'
 import type { Endpoint } from '../../webhooks/model.ts'

@@ -1,5 +1,5 @@
-// Pages are in the part of the URL after `#`, so that any of them can be kept as a bookmark and the server has one page:
-// `#/sessions?project=checkout`, `#/sessions/sess_4f1c2a`.
+// Reads and writes links to pages. These are in the part of the URL after `#`, so that any of them can be kept as a bookmark
+// and the server has one page: `#/sessions?project=checkout`, `#/sessions/sess_4f1c2a`.
 
 import type { WhoAmI } from '../../features/whoami/model.ts'
 

@@ -1,4 +1,4 @@
-// Lists to choose from. Several pages need them, and they change rarely: they are asked for once in a while.
+// Loads and keeps what several pages need and what changes rarely: choices of filters, names of members, what needs attention.
 
 import { useEffect, useState } from 'preact/hooks'
 import type { Attention } from '../../features/attention/model.ts'

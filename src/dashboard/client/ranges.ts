@@ -1,4 +1,4 @@
-// The range of days that a page's address names, the days that it is compared with, and the usual weekdays of a day.
+// Reads the range of days that a page's address names, the days that it is compared with, and the usual weekdays of a day.
 
 import {
   addDays,

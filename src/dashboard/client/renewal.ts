@@ -1,4 +1,4 @@
-// Pages load again what they show while it is read, when the organization's data have changed.
+// Tells pages that the organization's data have changed, and keeps the reader's place while they load again what they show.
 
 const listeners = new Set<() => void>()
 

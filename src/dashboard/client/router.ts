@@ -1,3 +1,5 @@
+// Hooks for the route of the page that is shown: the URL's fragment, its parameters, links that keep them, and changes of it.
+
 import { createContext } from 'preact'
 import { useContext, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { Range } from './days.ts'

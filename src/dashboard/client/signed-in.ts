@@ -1,4 +1,4 @@
-// Who is signed in is asked for once in a while, not by every page that is loaded.
+// Keeps who is signed in, which is asked for once in a while, not by every page that is loaded.
 
 import type { WhoAmI } from '../../features/whoami/model.ts'
 import { apiKey, storedAs } from './storage.ts'

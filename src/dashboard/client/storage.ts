@@ -1,4 +1,4 @@
-/** Values of the browser's storage. One that it refuses is kept as long as the page. */
+/** Values of the browser's storage, such as the API key of the tab. One that it refuses is kept as long as the page. */
 const values = new Map<string, string>()
 
 /** A value that a browser keeps: for the tab in `sessionStorage`, for all tabs in `localStorage`. */

@@ -1,4 +1,4 @@
-// The bar of a page: range, comparison and filters.
+// The bar at the top of a page: range of days, comparison, filters and CSV.
 
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'

@@ -1,4 +1,4 @@
-// The menu of the organization.
+// A button that opens a menu: that of the organization in the header, and those of the bar.
 
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'

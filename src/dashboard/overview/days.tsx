@@ -1,4 +1,4 @@
-// The days of the overview: yesterday, the month, each day of the range.
+// Shows the days of the overview: yesterday, the month, each day of the range.
 
 import type { CostTrend } from '../../features/cost/model.ts'
 import { PeriodChart } from '../charts/period-chart.tsx'

@@ -1,4 +1,4 @@
-// The browser keeps what it showed at the last look, so that the next one says what has happened since.
+// Keeps in the browser what the overview showed at the last look, so that the next one says what has happened since.
 
 import { useMemo } from 'preact/hooks'
 import { countOf, formatDollars } from '../client/format.ts'

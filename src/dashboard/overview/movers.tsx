@@ -1,4 +1,4 @@
-// Movers of the cost, with their causes.
+// Shows what moved the cost most on the overview, with causes.
 
 import type { Explanation } from '../../features/explain/model.ts'
 import type { Loaded } from '../client/api.ts'

@@ -1,4 +1,4 @@
-// Things that wait for a decision, each with one action.
+// Shows what waits for a decision on the overview, each thing with one action.
 
 import type { ComponentChildren } from 'preact'
 import { UNITS } from '../../features/alerts/message.ts'

@@ -1,4 +1,4 @@
-// Reads the breakdown of cost for charts: keys, colours, periods.
+// Loads breakdowns of cost for charts and tables of many pages: their keys and names, colours, periods, changes.
 
 import type { Breakdown } from '../../features/cost/breakdown-model.ts'
 import type { FirstDays } from '../../features/cost/first-days-model.ts'

@@ -1,4 +1,4 @@
-// The columns of tables of cost.
+// The columns of tables of cost, for the pages `Spend` and of persons, with the texts of changes for the overview too.
 
 import type { BreakdownItem } from '../../features/cost/breakdown-model.ts'
 import {

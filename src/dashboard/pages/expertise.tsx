@@ -1,3 +1,5 @@
+// Tables of who knows which part of the code, and how many know it, for the pages `Team` and of a person.
+
 import type { DomainExpertise, Expertise } from '../../features/members/team-model.ts'
 import type { Loaded } from '../client/api.ts'
 import { formatPercent, formatWhole } from '../client/format.ts'
@@ -41,7 +43,6 @@ interface FoundProps {
   matches: (...names: string[]) => boolean
 }
 
-/** Who knows which part of the code, and how many know it. */
 export function ExpertiseTables({ loaded, isOfFile, org, matches }: FoundProps) {
   return (
     <Show loaded={loaded} what="expertise">

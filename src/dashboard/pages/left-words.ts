@@ -1,4 +1,4 @@
-// Sentences on what is left of budgets and limits.
+// Sentences on what is left of the reader's own budgets and limits, on the overview and `Me`.
 
 import type { Attention } from '../../features/attention/model.ts'
 import { monthOf, today } from '../client/days.ts'

@@ -1,3 +1,5 @@
+// The page `Outcomes`: merged pull requests, their cost, agents' lines and what is left of them, cost of tickets.
+
 import type { Breakdown } from '../../features/cost/breakdown-model.ts'
 import { saidPerMerged } from '../../features/outcomes/cost-per-merged.ts'
 import type { Outcome, Outcomes } from '../../features/outcomes/model.ts'
@@ -32,7 +34,6 @@ const OPTIONS = GROUPS.map((group) => [group, groupTitle(group)] as const)
 /** The number of tickets shown, those that cost most. */
 const TICKETS = 10
 
-/** Shows merged pull requests, their cost, agents' share of the lines and how much of them is left. */
 export function OutcomesPage({ route: { query } }: PageProps) {
   const group = GROUPS.find((group) => group === query.get('by')) ?? 'week'
   const range = rangeOf(query)

@@ -1,3 +1,5 @@
+// The page of one person, and `Me`: what their sessions cost, what was found, what became of them, what they know.
+
 import type { Breakdown } from '../../features/cost/breakdown-model.ts'
 import type { Expertise } from '../../features/members/team-model.ts'
 import type { Outcomes } from '../../features/outcomes/model.ts'
@@ -46,7 +48,6 @@ export function MePage({ who: { member } }: PageProps) {
   )
 }
 
-/** One person: what their sessions cost, what was found in them, what became of them, and what they know. */
 export function PersonPage({ id, me = null }: PersonProps) {
   const range = { from: addDays(weekOf(today()), -7 * (WEEKS - 1)), to: today() }
   const filters = { member: id, date_from: range.from, date_to: range.to }

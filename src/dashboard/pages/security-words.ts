@@ -1,4 +1,4 @@
-// The sentences of the page of findings.
+// The sentences of the page `Security` on findings.
 
 import type { ListedFinding } from '../../features/security/finding-model.ts'
 import type { SecurityOverview } from '../../features/security/model.ts'

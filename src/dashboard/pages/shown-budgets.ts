@@ -1,4 +1,4 @@
-// The budgets of exactly what a page of cost shows.
+// Loads the cost of days with the budgets of exactly what a page shows, and foresees when a limit is passed.
 
 import { MONEY_DECIMALS, scaled } from '../../base/decimals.ts'
 import { forecastOf, type Spent, usedOf } from '../../features/budgets/forecast.ts'

@@ -1,4 +1,4 @@
-// Sentences on cost, its budget and its change.
+// Sentences of the page `Spend` on cost, its budget and its change.
 
 import type { Range } from '../client/days.ts'
 import {

@@ -1,3 +1,5 @@
+// The page `Team`: who is there, who works when and on what, and who knows a file.
+
 import { useState } from 'preact/hooks'
 import type { CostTrend } from '../../features/cost/model.ts'
 import type { Expertise, TeamOverview } from '../../features/members/team-model.ts'
@@ -22,7 +24,6 @@ const DAYS = 182
 /** Who had no session in as many days, today included, is named. */
 const WEEK = 7
 
-/** Shows who is there, who works when and on what, and who knows a file. */
 export function TeamPage({ route: { query }, who }: PageProps) {
   const half = lastDays(DAYS)
   const range = rangeOf(query)

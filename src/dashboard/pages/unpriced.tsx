@@ -1,4 +1,4 @@
-// Models without a price, each with a line for the file of prices.
+// Shows models without a price on the page `Spend`, each with a line for the file of prices.
 
 import type { Breakdown } from '../../features/cost/breakdown-model.ts'
 import type { PriceGuess } from '../../features/cost/model.ts'

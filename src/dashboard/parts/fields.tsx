@@ -1,3 +1,5 @@
+// Fields and choices that act at once: those of filters, kept in the page's URL, and what forms of several pages use too.
+
 import type { ComponentChildren } from 'preact'
 import { useId, useLayoutEffect, useState } from 'preact/hooks'
 import { useLoaded } from '../client/api.ts'

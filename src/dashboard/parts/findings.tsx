@@ -1,3 +1,5 @@
+// The table of findings of a session or a person, with keys and severities for all lists of findings.
+
 import type { Finding } from '../../features/sessions/model.ts'
 import { linkTo } from '../client/links.ts'
 import { useHere } from '../client/router.ts'
@@ -47,7 +49,6 @@ function Turn({ session_id, turn_number }: Pick<Shown, 'turn_number'> & { sessio
 
 export const findingKey: KeyOf<Shown> = ({ id, session_id = '' }) => `${session_id} ${id}`
 
-/** Findings of sessions, if there are any. */
 export const Findings = ({ findings }: { findings: readonly Shown[] }) =>
   findings.length === 0 ? null : (
     <Table caption="Findings" rows={findings} keyOf={findingKey} columns={FINDING_COLUMNS} />

@@ -1,3 +1,5 @@
+// The parts of forms: fields, passwords, buttons, a second click that confirms, and the message of what became of a change.
+
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { messageOf, request } from '../client/api.ts'

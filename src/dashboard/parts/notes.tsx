@@ -1,3 +1,5 @@
+// Notes of days in charts, and the form that adds and removes them.
+
 import type { Note } from '../../features/notes/model.ts'
 import { type Page, request, useApi } from '../client/api.ts'
 import { datesIn, daysOfPeriod, type Granularity, type Range } from '../client/days.ts'

@@ -1,4 +1,4 @@
-// Pages show what was loaded by these: their answer, facts, that something is loading, and why it failed.
+// Shows what a page loaded, that it is loading, why it failed or that it is empty; and the page's answer and facts.
 
 import { type ComponentChildren, toChildArray } from 'preact'
 import { useState } from 'preact/hooks'

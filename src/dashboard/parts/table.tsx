@@ -1,4 +1,4 @@
-// Tables: columns, order, totals, and rows that open.
+// Tables: columns, order, totals, rows that open, and the pager of a list.
 
 import { type ComponentChildren, render } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'

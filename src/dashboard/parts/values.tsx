@@ -1,4 +1,4 @@
-// Values in sentences and tables: bars, times in the browser's zone, links, and columns of one field.
+// Shows values in sentences and tables: bars, times in the browser's zone, links, and columns of one field.
 
 import type { ComponentChildren } from 'preact'
 import type { SessionListItem } from '../../features/sessions/model.ts'

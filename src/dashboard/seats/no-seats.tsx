@@ -5,7 +5,7 @@ import { Answer, Ready, Show } from '../parts/show.tsx'
 import { Table } from '../parts/table.tsx'
 import { dollarColumn, wholeColumn } from '../parts/values.tsx'
 
-/** Says what was used where nothing is entered of what is paid. */
+/** The page `Seats` says what was used where nothing is entered of what is paid. */
 export function NoSeats({ dates }: { dates: { date_from: string; date_to: string } }) {
   const used = useApi<Breakdown>('/cost/breakdown', { by: 'agent', ...dates, per_page: 100 })
   const cost = used.value?.total.cost

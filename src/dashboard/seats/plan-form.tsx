@@ -1,5 +1,5 @@
-// List prices of plans in US dollars a month, as their sources had them on a day. They fill the form only: what an organization
-// pays itself comes first.
+// The form that adds a plan, with names and list prices of plans in US dollars a month, as their sources had them on a day.
+// They fill the form only: what an organization pays itself comes first.
 
 import { useState } from 'preact/hooks'
 import type { Plan } from '../../features/seats/model.ts'

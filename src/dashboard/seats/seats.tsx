@@ -1,3 +1,5 @@
+// The page `Seats`: what seats cost beside what their work would have cost; to those who are no admin, their own limits.
+
 import type { Plan, PlanPage, Seat, SeatPage } from '../../features/seats/model.ts'
 import { request, useApi } from '../client/api.ts'
 import { today } from '../client/days.ts'
@@ -22,7 +24,6 @@ import { saidOfSeats } from './seat-words.ts'
 const FILTERS = ['team', 'member', 'vendor', 'plan', 'verdict'] as const
 const TONES: Readonly<Record<string, string>> = { idle: 'fair', limited: 'bad', low: 'fair' }
 
-/** Shows what seats cost beside what their work would have cost; to those who are no admin, their own limits. */
 export const SeatsPage = (props: PageProps) => (isAdmin(props.who) ? <AllSeats {...props} /> : <OwnSeats />)
 
 function AllSeats({ route: { query } }: PageProps) {

@@ -1,4 +1,4 @@
-// Sentences on what a session did, and what would raise its score.
+// Sentences of the page of a session on what it did, and what would raise its score.
 
 import type { QualityMetadata, SessionDetail } from '../../features/sessions/model.ts'
 import { capital, countOf, formatDuration, formatWhole } from '../client/format.ts'

@@ -1,3 +1,5 @@
+// Settings for who sees badges and how they look, and the picture of a badge.
+
 import { useEffect, useState } from 'preact/hooks'
 import type { OrganizationSettings as Settings } from '../../features/organization/model.ts'
 import { getJson, useApi } from '../client/api.ts'
@@ -10,7 +12,6 @@ import { Answer, Show } from '../parts/show.tsx'
 
 export const BADGES = ['quality', 'security', 'cost'] as const
 
-/** Settings for who sees badges, and how they look. */
 export function BadgeSettings() {
   const { count, said, run } = useChanges()
   const [token, setToken] = useState<string>()

@@ -1,3 +1,5 @@
+// The page of the machines that send records, and of how much of the sessions transcripts and telemetry tell.
+
 import type { CoveragePage, MachinePage } from '../../features/members/team-model.ts'
 import { useApi } from '../client/api.ts'
 import { countOf, daysAgo } from '../client/format.ts'
@@ -29,7 +31,6 @@ const coverageKey = ({ member, agent }: CoveragePage['data'][number]) => `${memb
 const deviceKey = ({ member, machine }: MachinePage['data'][number]) =>
   `${member?.id} ${member?.email} ${machine}`
 
-/** The machines that send records, and how much of the sessions transcripts and telemetry tell. */
 export function DevicesPage({ route: { query } }: PageProps) {
   const coverage = useApi<CoveragePage>('/team/coverage', {
     page: query.get('of') ?? undefined,

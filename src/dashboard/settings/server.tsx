@@ -1,3 +1,5 @@
+// Sections of the settings that show the server (version, backups, workers) and how people sign in at it.
+
 import type { ServerState } from '../../features/whoami/server-model.ts'
 import { useApi, useLoaded } from '../client/api.ts'
 import { readMethods } from '../client/auth.ts'
