@@ -99,7 +99,7 @@ export async function recordEntriesOf(
     ip_address: entry.actor.ipAddress,
     given_at: null,
   }))
-  await insertRows(tx, orgId, rows, { imported: false })
+  await insertEntries(tx, orgId, rows, { imported: false })
 }
 
 async function nextInstant(tx: ISql, orgId: string): Promise<bigint> {
@@ -123,7 +123,7 @@ async function nextInstant(tx: ISql, orgId: string): Promise<bigint> {
 }
 
 /** Inserts rows with unused ids and times, and counts them. `recorded_at` of imported ones is the time of the import. */
-export async function insertRows(
+export async function insertEntries(
   tx: ISql,
   orgId: string,
   rows: readonly LogRow[],
@@ -157,7 +157,7 @@ export async function insertRows(
 
 const entriesWith = (tx: ISql, ids: readonly string[]) => tx`s.id = any(${[...ids]}::text[])`
 
-export async function deleteRows(tx: ISql, orgId: string, ids: readonly string[]): Promise<void> {
+export async function deleteEntries(tx: ISql, orgId: string, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return
   await counting(tx, orgId, [AUDIT_ROLLUP], { before: entriesWith(tx, ids), after: undefined }, () =>
     deleteFrom(tx, orgId, 'audit_log', tx`and t.id = any(${[...ids]}::text[])`),
@@ -173,7 +173,7 @@ async function deleteOldest(tx: ISql, orgId: string, before: Date, limit: number
       and l.created_at < ${before}
     order by l.created_at
     limit ${limit}`
-  await deleteRows(tx, orgId, idsOf(old))
+  await deleteEntries(tx, orgId, idsOf(old))
   return old.length
 }
 

@@ -118,7 +118,7 @@ interface Waiting {
   at: string
 }
 
-export async function listWaiting(sql: ISql): Promise<Waiting[]> {
+export async function listPendingRetentions(sql: ISql): Promise<Waiting[]> {
   return await sql<Waiting[]>`
     select null::text as "orgId", r.name as place, r.wanted as days,
       to_char((r.shortened_at + ${wait(sql)}) at time zone 'UTC', ${TIME_PATTERN}) as at

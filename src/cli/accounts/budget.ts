@@ -4,7 +4,7 @@ import { findZone } from '../../accounts/organizations/zone-queries.ts'
 import type { NamedScope } from '../../analysis/records/budget.ts'
 import { dayOf, isDate } from '../../base/dates.ts'
 import { OperatorError } from '../../base/errors.ts'
-import { listBudgets } from '../../features/budgets/limit-queries.ts'
+import { listBudgetLimits } from '../../features/budgets/limit-queries.ts'
 import { findScope, shownScope } from '../../features/budgets/scope-queries.ts'
 import type { CliCommand } from '../command/cli-command.ts'
 import { type Context, withOrganization } from '../command/context.ts'
@@ -33,7 +33,7 @@ export function addBudget(program: CliCommand): void {
 }
 
 async function show(context: Context, { org }: { org: string }): Promise<void> {
-  const budgets = await withOrganization(context, org, listBudgets)
+  const budgets = await withOrganization(context, org, listBudgetLimits)
   const rows = budgets.map((budget) => ({ ...budget, of: scopeName(budget) ?? 'the organization' }))
   await printResult(context.json, budgets, table(rows, ['month', 'limit', 'currency', 'of'], 'no budget'))
 }

@@ -1,7 +1,7 @@
 import {
   announcementOf,
   confirmSettings,
-  listWaiting,
+  listPendingRetentions,
 } from '../../accounts/organizations/retention-queries.ts'
 import { OperatorError } from '../../base/errors.ts'
 import { plural } from '../../base/text.ts'
@@ -11,7 +11,7 @@ import { printResult } from '../command/output.ts'
 /** `retention confirm`: the shorter RETENTION_* that a server of this database has. */
 export async function confirmRetention(context: Context, { yes }: { yes?: true }): Promise<void> {
   const waiting = await withDatabase(context, async (sql) => {
-    const settings = (await listWaiting(sql)).filter(({ orgId }) => orgId === null)
+    const settings = (await listPendingRetentions(sql)).filter(({ orgId }) => orgId === null)
     const texts = await Promise.all(settings.map((one) => announcementOf(sql, one)))
     if (yes) await confirmSettings(sql)
     return settings.map(({ place: name, days, at }, index) => ({ name, days, at, text: texts[index] }))

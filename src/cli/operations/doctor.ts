@@ -8,7 +8,7 @@ import { fullDiskError } from '../../database/disk.ts'
 import { openDatabase } from '../../database/open.ts'
 import { localUrl } from '../../http/listen.ts'
 import * as checks from '../../server/doctor/checks.ts'
-import { checkCounts, checkSecretKey, checkWebhooks } from '../../server/doctor/server.ts'
+import { checkCounts, checkSecrets, checkWebhooks } from '../../server/doctor/server.ts'
 import type { Context } from '../command/context.ts'
 import { printResult } from '../command/output.ts'
 import { startProgress } from '../command/progress.ts'
@@ -84,7 +84,7 @@ async function databaseChecks(
       await checkWebhooks(database.sql, isServed),
       await checks.checkMachines(database.sql, new Date()),
       await checks.checkCoverage(database.sql),
-      await checkSecretKey(database.sql, config),
+      await checkSecrets(database.sql, config),
       await checks.checkRetention(database.sql),
       await checks.checkTicketPatterns(database.sql),
     ]

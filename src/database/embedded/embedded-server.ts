@@ -69,7 +69,7 @@ export async function tryStartEmbedded(options: EmbeddedOptions): Promise<Embedd
       throw error
     }
   } catch (error) {
-    throw explain(error, options.dataDir)
+    throw explainFailure(error, options.dataDir)
   }
 }
 
@@ -181,7 +181,7 @@ export function holdsDatabase(dataDir: string): boolean {
   try {
     return existsSync(dataDir) && majorsIn(dataDir).length > 0
   } catch (error) {
-    throw explain(error, dataDir)
+    throw explainFailure(error, dataDir)
   }
 }
 
@@ -231,7 +231,7 @@ function makeSocketFolder(dataDir: string, reachable: boolean): string {
 }
 
 /** The error for the operator when the data directory cannot be written or its disk is full. */
-export function explain(error: unknown, dataDir: string): unknown {
+export function explainFailure(error: unknown, dataDir: string): unknown {
   const code = codeOf(error) ?? ''
   if (/^(EACCES|EPERM|EROFS|ENOTDIR|EEXIST|SQLITE_CANTOPEN|SQLITE_READONLY|SQLITE_PERM)/.test(code))
     return new OperatorError(

@@ -9,7 +9,7 @@ import { fullDiskError, syncPath } from '../disk.ts'
 import { findAssets } from './assets.ts'
 import {
   clusterFolder,
-  explain,
+  explainFailure,
   holdsDatabase,
   inUse,
   makeDataDir,
@@ -44,7 +44,7 @@ export async function createFilledDatabase<Result>(
       lock.release()
     }
   } catch (error) {
-    throw explain(error, given)
+    throw explainFailure(error, given)
   }
 }
 

@@ -5,7 +5,7 @@ import type { Log } from '../../base/log.ts'
 import type { PriceOverrides } from '../../base/model-prices.ts'
 import type { Sql } from '../../database/client.ts'
 import { isConnectionError } from '../../database/connection-errors.ts'
-import { findDueOrganizations } from './rule-queries.ts'
+import { findOrganizationsToLookAt } from './rule-queries.ts'
 
 /** Organizations that are looked at at once: one whose figures take long delays no other. */
 export const LANES = 2
@@ -25,7 +25,7 @@ interface LookDeps {
 export async function lookAtRules({ sql, publicUrl, modelPrices, log }: LookDeps, now: Date): Promise<void> {
   const warn = (message: string, error: unknown, fields: object = {}) =>
     log[isConnectionError(error) ? 'debug' : 'warn'](message, { ...fields, error: messageOf(error) })
-  const due = await findDueOrganizations(sql, now).catch((error: unknown) => {
+  const due = await findOrganizationsToLookAt(sql, now).catch((error: unknown) => {
     warn('alerts cannot be looked at; trying again', error)
     return []
   })

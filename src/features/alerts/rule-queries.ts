@@ -108,7 +108,7 @@ const isDue = (sql: ISql, orgId: Fragment, now: Date): Fragment => sql`
   )`
 
 /** Organizations with rules that are due, in no order: one read without locks. */
-export async function findDueOrganizations(sql: Sql, now: Date): Promise<string[]> {
+export async function findOrganizationsToLookAt(sql: Sql, now: Date): Promise<string[]> {
   const rows = await sql<{ org_id: string }[]>`
     select distinct r.org_id
     from notification_rules r

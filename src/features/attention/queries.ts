@@ -43,7 +43,7 @@ export async function getAttention(
   const endpoints = scopes.includes('webhooks') ? await listEndpoints(sql, orgId) : []
   return {
     alerts: hidesMembers ? [] : await listFiring(sql, orgId, onlyMember, clock),
-    ...(await listBudgets(sql, access, viewer, today)),
+    ...(await shownBudgets(sql, access, viewer, today)),
     windows: (await findMySeats(sql, access, today, clock.now)).windows,
     critical: grants(scopes, 'security:read')
       ? await findCritical(sql, orgId, viewer)
@@ -83,7 +83,7 @@ async function findBackup(sql: Sql, config: Config, at: Date): Promise<Attention
 const scopeOf = ({ scope }: UsedBudget): string => JSON.stringify(scope)
 
 /** The caller's budgets, and the exceeded ones that they may see, theirs included. */
-async function listBudgets(sql: Sql, access: Access, viewer: Viewer, today: string) {
+async function shownBudgets(sql: Sql, access: Access, viewer: Viewer, today: string) {
   const { budgets } = await findMyBudgets(sql, access, undefined, today)
   const exceeded = await findExceeded(sql, access.orgId, viewer, today)
   const scopes = new Set(exceeded.map(scopeOf))

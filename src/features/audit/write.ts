@@ -1,6 +1,6 @@
 // Writes audit entries that are sent, at times that are unique.
 
-import { deleteRows, insertRows, type LogRow } from '../../accounts/audit-log/append.ts'
+import { deleteEntries, insertEntries, type LogRow } from '../../accounts/audit-log/append.ts'
 import type { AuditRecord } from '../../analysis/records/audit.ts'
 import { findChanges } from '../../analysis/records/changes.ts'
 import type { SentRecord } from '../../analysis/records/records.ts'
@@ -123,7 +123,7 @@ async function store(
 ): Promise<void> {
   if (entries.length === 0) return
   const replaced = entries.flatMap(({ id }) => (stored.has(id) ? [id] : []))
-  await deleteRows(tx, orgId, replaced)
+  await deleteEntries(tx, orgId, replaced)
   // a changed entry with an unchanged time keeps its stored time
   const timesById = new Map<string, bigint>()
   for (const entry of entries) {
@@ -140,7 +140,7 @@ async function store(
     if (at > LAST_MICROS) throw fieldError(`${prefix}created_at`, 'leaves no free microsecond behind it')
     return { ...row, at, given_at: givenTime(entry, stored.get(entry.id), at) }
   })
-  await insertRows(tx, orgId, rows, { imported: true })
+  await insertEntries(tx, orgId, rows, { imported: true })
 }
 
 /** The time that the entry was first sent with; null where it is stored with that time. */

@@ -23,7 +23,7 @@ import {
 } from './model.ts'
 import { type FoundBadge, findBadge } from './queries.ts'
 import { describeBadge, drawBadge } from './render.ts'
-import { hashToken } from './settings.ts'
+import { hashBadgeToken } from './token.ts'
 import { invalidBadge, unknownBadge } from './value.ts'
 
 /** Caches, and we ourselves, may show a badge for this long while its source fails. */
@@ -48,7 +48,7 @@ function createFinder({ read, now }: ReadDeps, cache: ResponseCache) {
   ) => {
     if (!SLUG.test(slug)) return null
     const { days = DEFAULT_DAYS, project, token } = query
-    const tokenHash = token === undefined ? null : hashToken(token)
+    const tokenHash = token === undefined ? null : hashBadgeToken(token)
     const key = cacheKeyOf('badge', { kind, days, project, token: tokenHash?.toHex(), readable })
     const last = (maxAgeMs: number) => cache.last(slug, key, maxAgeMs)
     if (!admitted) return badgeIn(last(CACHE_S * 1000))

@@ -1,13 +1,9 @@
 // Reads the badge options of `org update`, and checks badge colors for it and for PATCH /organization.
 
 import { OperatorError } from '../../base/errors.ts'
-import { BASE62, randomText } from '../../base/ids.ts'
 import { MAX_LABEL_LENGTH } from './model.ts'
 import { cleanLabel } from './render.ts'
 
-const TOKEN_PREFIX = 'badge_'
-const TOKEN_LENGTH = 32
-const MAX_TOKEN_LENGTH = 128
 /** The names of badge-maker's colors. */
 const COLOR_NAMES = [
   'brightgreen',
@@ -36,19 +32,6 @@ export interface BadgeOptions {
 }
 
 const refuse = (message: string) => new OperatorError(message, 2)
-
-/** SHA-256 of a badge token, which is stored instead of the token; null for a text that cannot be a token. */
-export function hashToken(token: string): Uint8Array | null {
-  if (token === '' || token.length > MAX_TOKEN_LENGTH) return null
-  return sha256(token)
-}
-
-export function makeBadgeToken(): { token: string; hash: Uint8Array } {
-  const token = `${TOKEN_PREFIX}${randomText(BASE62, TOKEN_LENGTH)}`
-  return { token, hash: sha256(token) }
-}
-
-const sha256 = (text: string): Uint8Array => new Bun.CryptoHasher('sha256').update(text).digest()
 
 /** Empty: the default label. */
 function readLabel(text: string): string {

@@ -13,7 +13,7 @@ interface BudgetLimit {
   team?: string
 }
 
-export async function listBudgets(sql: ISql, orgId: string): Promise<BudgetLimit[]> {
+export async function listBudgetLimits(sql: ISql, orgId: string): Promise<BudgetLimit[]> {
   const rows = await sql<(BudgetScope & { month: string; limit: string })[]>`
     select to_char(b.month, 'YYYY-MM') as month, b.limit_usd::text as limit, b.scope, b.scope_key
     from budgets b

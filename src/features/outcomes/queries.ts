@@ -2,10 +2,10 @@ import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
 import type { Sql } from '../../database/client.ts'
 import { comparedRange } from '../usage/sums.ts'
 import type { Group, Outcome, Outcomes, OutcomesQuery } from './model.ts'
-import { SUMS, sharedTables, sourcesBy } from './source-queries.ts'
+import { OUTCOME_SUMS, sharedTables, sourcesBy } from './source-queries.ts'
 
 /** Sums of one group; texts, since PostgreSQL's sums are longer than a JavaScript number is exact. */
-type SumsRow = Record<(typeof SUMS)[number], string> & { key: string | null }
+type SumsRow = Record<(typeof OUTCOME_SUMS)[number], string> & { key: string | null }
 
 /** The outcomes of each group, and of all, as of one instant. With `onlyMember` the other members are one group. */
 export async function getOutcomes(
@@ -33,7 +33,7 @@ async function readOutcomes(
   const context = { sql, orgId, query: seen, onlyMember, today }
   const isPeriod = by === 'month' || by === 'week'
   const order = isPeriod ? sql`g.key collate "C"` : sql`g.cost desc, g.key collate "C" nulls last`
-  const sums = sql.unsafe(SUMS.map((name) => `sum(r.${name}) as ${name}`).join(', '))
+  const sums = sql.unsafe(OUTCOME_SUMS.map((name) => `sum(r.${name}) as ${name}`).join(', '))
   // a pull request of several agents counts under each, once in all; every other measure adds up
   const all = by === 'agent' ? sourcesBy(context, null) : sql`select * from grouped`
   const [row] = await sql<[{ groups: number; items: SumsRow[] | null; total: SumsRow }]>`
@@ -69,7 +69,7 @@ async function readOutcomes(
 
 const textsOf = (sql: Sql) =>
   sql.unsafe(
-    `json_build_object('key', g.key, ${SUMS.map((name) => `'${name}', coalesce(g.${name}, 0)::text`).join(', ')})`,
+    `json_build_object('key', g.key, ${OUTCOME_SUMS.map((name) => `'${name}', coalesce(g.${name}, 0)::text`).join(', ')})`,
   )
 
 const DECIMALS = 1e6

@@ -14,7 +14,7 @@ const OF_SURVIVAL = ['survival_14', 'of_14', 'survival_30', 'of_30'] as const
 const OF_COMMITS = ['commits', 'effective_lines', 'ai_lines', ...OF_SURVIVAL] as const
 
 /** The measures of a source's row. */
-export const SUMS = ['cost', ...OF_PULL_REQUESTS, ...OF_COMMITS] as const
+export const OUTCOME_SUMS = ['cost', ...OF_PULL_REQUESTS, ...OF_COMMITS] as const
 
 /** Measures that are columns of the source. */
 const ownColumns = (names: readonly string[]): Record<string, string> =>
@@ -22,7 +22,7 @@ const ownColumns = (names: readonly string[]): Record<string, string> =>
 
 /** The columns of a source that it has; the others are 0. */
 const measured = (sql: Sql, columns: Record<string, string>) =>
-  sql.unsafe(SUMS.map((name) => `${columns[name] ?? '0'} as ${name}`).join(', '))
+  sql.unsafe(OUTCOME_SUMS.map((name) => `${columns[name] ?? '0'} as ${name}`).join(', '))
 
 export interface Context {
   sql: Sql

@@ -20,7 +20,7 @@ export async function listPlanRecords(sql: ISql, orgId: string): Promise<PlanRec
 }
 
 /** The windows of limits as records. */
-export async function* limitRecords(sql: ISql, orgId: string): AsyncGenerator<LimitRecord[]> {
+export async function* listLimitRecords(sql: ISql, orgId: string): AsyncGenerator<LimitRecord[]> {
   const read = async ({ place }: { place: string[] }) =>
     await sql<(Window & { place: string[] })[]>`
       select

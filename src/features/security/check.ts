@@ -9,7 +9,7 @@ import { FINDING_ROLLUPS, RISK_LEVELS } from './finding-rollups.ts'
  * Computes the rows of findings from those `details` (a condition on `i`) that have one. The session of each is looked up
  * by its whole key: before statistics cover the organization, a plain join reads all of its details for every session.
  */
-export const findingsOf = (sql: ISql, orgId: OrgId, details: Fragment) => sql`
+export const selectFindings = (sql: ISql, orgId: OrgId, details: Fragment) => sql`
   select
     s.id as session_id, (f.position - 1)::integer as position, j.id, j.rule_id, j.category, j.severity, j.title, j.description,
     nullif(j.file, '') as file, substr(sha256(convert_to(nullif(j.file, ''), 'UTF8')), 1, 16) as file_key, j.line,
@@ -62,7 +62,7 @@ export const FINDING_TABLES: readonly DerivedTable[] = [
   {
     name: 'findings',
     columns: FINDING_COLUMNS,
-    query: (sql, orgId) => findingsOf(sql, orgId, sql``),
+    query: (sql, orgId) => selectFindings(sql, orgId, sql``),
     describe: ({ project }) => `findings ${project || 'no project'}`,
   },
   ...FINDING_ROLLUPS,

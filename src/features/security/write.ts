@@ -1,7 +1,7 @@
 import type { ISql } from '../../database/client.ts'
 import { counting } from '../../database/rollups.ts'
 import { deleteOfSessions } from '../../database/rows.ts'
-import { FINDING_COLUMNS, findingsOf } from './check.ts'
+import { FINDING_COLUMNS, selectFindings } from './check.ts'
 import { updateFileRisks } from './file-risks.ts'
 import { FINDING_ROLLUPS } from './finding-rollups.ts'
 
@@ -18,7 +18,7 @@ export async function writeFindings(tx: ISql, orgId: string, ids: readonly strin
     await tx`
       insert into findings (org_id, ${columns})
       select ${orgId}, ${columns}
-      from (${findingsOf(tx, orgId, tx`and i.session_id = any(${sessions}::text[])`)}) q`
+      from (${selectFindings(tx, orgId, tx`and i.session_id = any(${sessions}::text[])`)}) q`
   })
   const files = changed.flatMap(({ project, file, file_key }) =>
     file === null || file_key === null ? [] : [{ project, file, file_key }],
@@ -42,7 +42,7 @@ async function findChanged(tx: ISql, orgId: string, ids: readonly string[]) {
   return await tx<ChangedFinding[]>`
     with computed as (
       select ${columns}
-      from (${findingsOf(tx, orgId, tx`and i.session_id = any(${[...ids]}::text[])`)}) q
+      from (${selectFindings(tx, orgId, tx`and i.session_id = any(${[...ids]}::text[])`)}) q
     ),
     stored as (
       select ${columns}

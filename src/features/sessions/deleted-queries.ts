@@ -77,7 +77,7 @@ export async function rememberDeleted(tx: ISql, orgId: string, ids: readonly str
   await deleteOfSessions(tx, orgId, ids, 'telemetry_inbox')
 }
 
-export async function deleteRows(tx: ISql, orgId: string, ids: readonly string[]): Promise<void> {
+export async function deleteSessionRows(tx: ISql, orgId: string, ids: readonly string[]): Promise<void> {
   await deleteOfSessions(tx, orgId, ids, 'session_details')
   await deleteFrom(tx, orgId, 'sessions', tx`and t.id = any(${[...ids]}::text[])`)
 }

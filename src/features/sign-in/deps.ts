@@ -6,7 +6,7 @@ import { csrfTokenOf } from '../../accounts/people/tokens.ts'
 import type { CountTry } from '../../accounts/people/try-queries.ts'
 import { ApiError } from '../../base/errors.ts'
 import type { Sql } from '../../database/client.ts'
-import { clientOf as addressesOf, type Server } from '../../http/address-limit.ts'
+import { clientOf, type Server } from '../../http/address-limit.ts'
 import type { RouteDeps } from '../../http/api.ts'
 
 /** The routes of signing in need these. */
@@ -21,8 +21,8 @@ export interface AuthDeps extends RouteDeps {
 }
 
 /** The client's address: as tries are counted, an IPv6 network as one, and as the audit log has it. */
-export const clientOf = (request: Request, server: Server, { config, windowClock }: AuthDeps) => ({
-  ...addressesOf(request, server, config.trustProxy),
+export const signInClientOf = (request: Request, server: Server, { config, windowClock }: AuthDeps) => ({
+  ...clientOf(request, server, config.trustProxy),
   at: windowClock?.(),
 })
 

@@ -22,7 +22,7 @@ import type { Role } from '../../analysis/records/member.ts'
 import { ApiError } from '../../base/errors.ts'
 import type { ISql } from '../../database/client.ts'
 import { getMember } from '../members/member-changes.ts'
-import { type AuthDeps, clientOf, sessionReader } from './deps.ts'
+import { type AuthDeps, sessionReader, signInClientOf } from './deps.ts'
 import {
   ApproveBody,
   Device,
@@ -144,7 +144,7 @@ export const deviceRoutes = (deps: AuthDeps) => {
     .post(
       '',
       async ({ body, request, server }) => {
-        const device = await beginDevice(deps, body.name, clientOf(request, server, deps))
+        const device = await beginDevice(deps, body.name, signInClientOf(request, server, deps))
         const verification_uri = `${config.publicUrl ?? listenUrl()}/device`
         return {
           ...device,
@@ -165,7 +165,7 @@ export const deviceRoutes = (deps: AuthDeps) => {
       '',
       async ({ query: { user_code = '' }, request, server }) => {
         const session = await sessionOf(request)
-        return await showDevice(deps, session, clientOf(request, server, deps), user_code)
+        return await showDevice(deps, session, signInClientOf(request, server, deps), user_code)
       },
       {
         query: WaitingQuery,
@@ -193,7 +193,7 @@ export const deviceRoutes = (deps: AuthDeps) => {
     .post(
       '/approve',
       async ({ body, request, server }) =>
-        await decideDevice(deps, await sessionOf(request), clientOf(request, server, deps), body),
+        await decideDevice(deps, await sessionOf(request), signInClientOf(request, server, deps), body),
       {
         before: sessionOf,
         body: ApproveBody,

@@ -3,7 +3,7 @@ import { cookieReader, flowCookie, readFlow, sessionCookie } from '../../account
 import { ApiError } from '../../base/errors.ts'
 import { publicPath } from '../../config.ts'
 import { answerOf } from '../../http/failure.ts'
-import { type AuthDeps, clientOf } from './deps.ts'
+import { type AuthDeps, signInClientOf } from './deps.ts'
 import { createIdentityProvider } from './identity-provider.ts'
 import { signInByProvider } from './provider-sign-in.ts'
 
@@ -62,7 +62,7 @@ export function oidcRoutes(deps: AuthDeps) {
           }
           const returned = new URL(`${base()}${CALLBACK}${new URL(request.url).search}`)
           const identity = await provider.finish(returned, flow)
-          const client = clientOf(request, server, deps)
+          const client = signInClientOf(request, server, deps)
           const token = await signInByProvider(deps, identity, oidc, client, cookieOf(request), new Date())
           return sent(`${publicPath(config)}/`, [sessionCookie(config, token), flowCookie(config)])
         } catch (error) {

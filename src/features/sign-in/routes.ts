@@ -3,7 +3,7 @@ import { Elysia } from 'elysia'
 import { cookieReader, sessionCookie } from '../../accounts/people/cookies.ts'
 import { createTryCounter } from '../../accounts/people/try-queries.ts'
 import { ApiError } from '../../base/errors.ts'
-import { type AuthDeps, clientOf, refuseForged } from './deps.ts'
+import { type AuthDeps, refuseForged, signInClientOf } from './deps.ts'
 import { deviceRoutes } from './device-routes.ts'
 import { AcceptBody, Organizations, PasswordBody } from './model.ts'
 import { oidcRoutes } from './oidc-routes.ts'
@@ -31,7 +31,7 @@ export const authRoutes = (given: Omit<AuthDeps, 'countTry'>) => {
     .post(
       '/password',
       async ({ body, request, server, set, status }) => {
-        const client = clientOf(request, server, deps)
+        const client = signInClientOf(request, server, deps)
         const signedIn = await signInByPassword(deps, body, client, cookieOf(request))
         if ('organizations' in signedIn) return signedIn
         set.headers['set-cookie'] = sessionCookie(config, signedIn.token)
@@ -53,7 +53,7 @@ export const authRoutes = (given: Omit<AuthDeps, 'countTry'>) => {
     .post(
       '/accept',
       async ({ body, request, server, set }) => {
-        const client = clientOf(request, server, deps)
+        const client = signInClientOf(request, server, deps)
         const token = await acceptInvitation(deps, body, client, cookieOf(request))
         set.headers['set-cookie'] = sessionCookie(config, token)
       },
@@ -69,7 +69,7 @@ export const authRoutes = (given: Omit<AuthDeps, 'countTry'>) => {
       '/logout',
       async ({ request, server, set }) => {
         const token = cookieOf(request)
-        if (token !== undefined) await signOut(deps, token, clientOf(request, server, deps))
+        if (token !== undefined) await signOut(deps, token, signInClientOf(request, server, deps))
         set.headers['set-cookie'] = sessionCookie(config)
       },
       {

@@ -20,7 +20,7 @@ import { lockOrganization } from '../../database/org-lock.ts'
 import { addMember } from '../members/member-changes.ts'
 import { WhoAmI } from '../whoami/model.ts'
 import { getCaller } from '../whoami/queries.ts'
-import { type AuthDeps, clientOf } from './deps.ts'
+import { type AuthDeps, signInClientOf } from './deps.ts'
 import { Methods, SetupBody } from './model.ts'
 import { beginSession, type Client } from './sign-in.ts'
 
@@ -102,7 +102,7 @@ export const setupRoutes = (deps: AuthDeps) => {
       '/setup',
       async ({ body, request, server, set }) => {
         if (setupToken === undefined) throw isSetUp()
-        const client = clientOf(request, server, deps)
+        const client = signInClientOf(request, server, deps)
         const result = await setUp(deps, body, setupToken, client, new Date(), cookieOf(request))
         set.headers['set-cookie'] = sessionCookie(config, result.token)
         const person = { userId: result.memberId, csrfToken: csrfTokenOf(result.token) }

@@ -10,7 +10,7 @@ import { OUTCOME_ROLLUP } from './outcome-rollup.ts'
 import { pullRequestShares } from './pull-request-queries.ts'
 import { BRANCH_ROLLUP, FACET_ROLLUP, PRICE_ROLLUP, TICKET_ROLLUP, USAGE_ROLLUP } from './rollup.ts'
 import { TICKETS } from './ticket-write.ts'
-import { endWalk, findWalked, readSessions } from './walk.ts'
+import { endWalk, findWalked, readStoredSessions } from './walk.ts'
 import { TRAIT_ROLLUP, WORK_ROLLUP } from './work-rollup.ts'
 import { FACET_COLUMNS, facetsOf, insertUsage, USAGE_COLUMNS, usageOfAll, usedSession } from './write.ts'
 
@@ -70,7 +70,7 @@ const findWrong = (
   sql.begin('isolation level repeatable read read only', async (tx) => {
     const through = await findWalked(tx, orgId)
     let after = ''
-    for await (const sessions of readSessions(tx, orgId, PAGE, { through })) {
+    for await (const sessions of readStoredSessions(tx, orgId, PAGE, { through })) {
       onRead?.(sessions.length)
       const last = sessions.length < PAGE ? through : sessions.at(-1)?.id
       const rows = await usageOfAll(tx, orgId, { sessions: sessions.map(usedSession), pricer })
@@ -119,7 +119,7 @@ const usage = (pricer: () => Promise<Pricer>): ProgramTable => ({
     await deleteFrom(tx, orgId, 'session_usage')
     await deleteFrom(tx, orgId, 'session_facets')
     await endWalk(tx, orgId)
-    for await (const sessions of readSessions(tx, orgId, PAGE)) {
+    for await (const sessions of readStoredSessions(tx, orgId, PAGE)) {
       const used = { sessions: sessions.map(usedSession), pricer: await pricer() }
       await insertUsage(tx, orgId, await usageOfAll(tx, orgId, used))
     }

@@ -8,8 +8,8 @@ import { inOrganization, lockOrganization } from '../../database/org-lock.ts'
 import { counting } from '../../database/rollups.ts'
 import { deleteOfSessions } from '../../database/rows.ts'
 import { TICKET_ROLLUP } from './rollup.ts'
-import { findTickets, insertTickets, readTexts } from './ticket-write.ts'
-import { listWaiting } from './walk.ts'
+import { findTickets, insertTickets, readTicketTexts } from './ticket-write.ts'
+import { listWaitingOrganizations } from './walk.ts'
 
 /** Sessions of a step, and the time after which it searches no more of them. */
 const STEP = { sessions: 500, ms: 200 }
@@ -21,7 +21,7 @@ export async function findWaitingTickets(sql: Sql, log: Log): Promise<void> {
   const until = performance.now() + BEGIN_MS
   try {
     while (performance.now() < until) {
-      const orgIds = await listWaiting(sql, 'ticket_waiting')
+      const orgIds = await listWaitingOrganizations(sql, 'ticket_waiting')
       const orgId = orgIds[Math.floor(Math.random() * orgIds.length)]
       if (orgId === undefined) return
       await step(sql, orgId)
@@ -40,7 +40,7 @@ async function step(sql: Sql, orgId: string): Promise<void> {
     order by w.session_id
     limit ${STEP.sessions}`
   const ids = rows.map(({ session_id }) => session_id)
-  const texts = await readTexts(sql, orgId, sql`and u.session_id = any(${ids}::text[])`)
+  const texts = await readTicketTexts(sql, orgId, sql`and u.session_id = any(${ids}::text[])`)
   const inTime = await findTickets(texts, { leftMs: STEP.ms })
   // a session may have more texts than a step has time for
   const tickets = inTime.length > 0 ? inTime : await findTickets(texts.slice(0, 1))
@@ -53,7 +53,7 @@ async function step(sql: Sql, orgId: string): Promise<void> {
         where w.org_id = ${orgId}
           and w.session_id = any(${ids}::text[])
       )`
-    const now = await readTexts(tx, orgId, waiting)
+    const now = await readTicketTexts(tx, orgId, waiting)
     // one whose texts, pattern or tickets are others now is left to the next step
     const done = now.flatMap((each) => {
       const { each: read, tickets } = before.get(each.session_id) ?? {}

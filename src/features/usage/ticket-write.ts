@@ -23,7 +23,7 @@ export interface Texts {
 }
 
 /** `only`: conditions on `u`. */
-export const readTexts = (sql: ISql, orgId: string, only: Fragment) => sql<Texts[]>`
+export const readTicketTexts = (sql: ISql, orgId: string, only: Fragment) => sql<Texts[]>`
   select
     u.session_id, left(u.branch, ${SEARCHED_LENGTH}) as branch, o.ticket_pattern as pattern, o.ticket_ignore as ignored,
     (
@@ -65,7 +65,7 @@ const readAllTexts = (sql: ISql, orgId: string): AsyncGenerator<Texts[]> =>
       )
       order by u.session_id
       limit ${BATCH}`
-    return await readTexts(sql, orgId, page)
+    return await readTicketTexts(sql, orgId, page)
   })
 
 /** Time that is left for searching. */
@@ -100,7 +100,11 @@ const budgets = new WeakMap<ISql, Budget>()
 /** Finds the tickets of these sessions, which have none. Needs the organization's lock, and pr_sessions to be up to date. */
 export async function writeTickets(tx: ISql, orgId: string, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return
-  await writeFound(tx, orgId, await readTexts(tx, orgId, tx`and u.session_id = any(${[...ids]}::text[])`))
+  await writeFound(
+    tx,
+    orgId,
+    await readTicketTexts(tx, orgId, tx`and u.session_id = any(${[...ids]}::text[])`),
+  )
 }
 
 async function writeFound(tx: ISql, orgId: string, sessions: readonly Texts[]): Promise<void> {

@@ -34,7 +34,7 @@ const detailed = (sql: ISql, orgId: string, condition: Fragment) => sql<Detailed
   order by s.id`
 
 /** The sessions with ids after one and up to another, in their order, some at a time. */
-export const readSessions = (
+export const readStoredSessions = (
   sql: ISql,
   orgId: string,
   size: number,
@@ -63,7 +63,10 @@ export async function findWalked(sql: ISql, orgId: string): Promise<string | und
 }
 
 /** The organizations with sessions that are not divided yet, or whose tickets wait. */
-export async function listWaiting(sql: Sql, table: 'usage_walks' | 'ticket_waiting'): Promise<string[]> {
+export async function listWaitingOrganizations(
+  sql: Sql,
+  table: 'usage_walks' | 'ticket_waiting',
+): Promise<string[]> {
   const rows = await sql<{ org_id: string }[]>`
     select o.org_id
     from organizations o
@@ -95,7 +98,7 @@ export async function findMovedAt(sql: Sql, orgId: string): Promise<Date | undef
 /** The number of sessions that walks have to divide, and of all sessions of their organizations. */
 export async function countWalks(sql: Sql): Promise<{ left: number; all: number }> {
   let [left, all] = [0, 0]
-  for (const orgId of await listWaiting(sql, 'usage_walks')) {
+  for (const orgId of await listWaitingOrganizations(sql, 'usage_walks')) {
     const [row] = await sql<{ left: number; all: number }[]>`
       select count(*) filter (where s.id > w.session_id)::integer as left, count(*)::integer as all
       from usage_walks w
@@ -111,7 +114,7 @@ export async function countWalks(sql: Sql): Promise<{ left: number; all: number 
 export async function divideNext(tx: ISql, orgId: string, pricer: Pricer, size: number): Promise<number> {
   const after = await findWalked(tx, orgId)
   if (after === undefined) return 0
-  const page = await readSessions(tx, orgId, size, { after }).next()
+  const page = await readStoredSessions(tx, orgId, size, { after }).next()
   const sessions = page.done === true ? [] : page.value
   const last = sessions.at(-1)
   if (last === undefined) return 0

@@ -1,7 +1,11 @@
 // Deletes old rows of all kinds, ends abandoned deliveries, and announces shorter retentions, for the worker.
 
 import { deleteOldAuditEntries } from '../../accounts/audit-log/append.ts'
-import { announcementOf, daysInForce, listWaiting } from '../../accounts/organizations/retention-queries.ts'
+import {
+  announcementOf,
+  daysInForce,
+  listPendingRetentions,
+} from '../../accounts/organizations/retention-queries.ts'
 import { deleteEnded } from '../../accounts/people/sign-in-queries.ts'
 import { deleteOldTries } from '../../accounts/people/try-queries.ts'
 import { DAY_MS } from '../../base/dates.ts'
@@ -23,7 +27,7 @@ type Settings = Pick<Config, 'retentionDeliveriesDays' | 'retentionAuditDays'>
 const announced = new Set<string>()
 
 async function announce(sql: Sql, log: Log): Promise<number> {
-  const fresh = (await listWaiting(sql)).filter(({ place, at }) => !announced.has(`${place} ${at}`))
+  const fresh = (await listPendingRetentions(sql)).filter(({ place, at }) => !announced.has(`${place} ${at}`))
   for (const waiting of fresh) {
     log.warn(await announcementOf(sql, waiting))
     announced.add(`${waiting.place} ${waiting.at}`)

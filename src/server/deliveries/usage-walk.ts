@@ -8,7 +8,7 @@ import type { ISql, Sql } from '../../database/client.ts'
 import { inOrganization } from '../../database/org-lock.ts'
 import { storeStates } from '../../features/alerts/look-at-organization.ts'
 import { noteExceededBudgets } from '../../features/budgets/alert-write.ts'
-import { divideNext, endWalk, listWaiting } from '../../features/usage/walk.ts'
+import { divideNext, endWalk, listWaitingOrganizations } from '../../features/usage/walk.ts'
 
 /** Sessions of a step, for which writers of the organization wait. */
 const STEP = 100
@@ -25,7 +25,7 @@ export async function walkUsage(
 ): Promise<void> {
   const until = performance.now() + beginMs
   try {
-    for (const orgId of await listWaiting(sql, 'usage_walks')) {
+    for (const orgId of await listWaitingOrganizations(sql, 'usage_walks')) {
       let isAll = false
       do isAll = await step(sql, orgId, await pricer(), now)
       while (!isAll && performance.now() < until)

@@ -2,7 +2,7 @@
 
 import { AUDIT_ROLLUP } from '../../accounts/audit-log/rollup.ts'
 import { listOrganizations } from '../../accounts/organizations/queries.ts'
-import { announcementOf, listWaiting } from '../../accounts/organizations/retention-queries.ts'
+import { announcementOf, listPendingRetentions } from '../../accounts/organizations/retention-queries.ts'
 import { loadPricer, type Pricer } from '../../analysis/scoring/prices.ts'
 import { messageOf } from '../../base/errors.ts'
 import { plural } from '../../base/text.ts'
@@ -245,7 +245,7 @@ export async function checkCoverage(sql: Sql): Promise<Check | undefined> {
 
 /** Says which shorter retentions wait; undefined where none does. */
 export async function checkRetention(sql: Sql): Promise<Check | undefined> {
-  const waiting = await listWaiting(sql)
+  const waiting = await listPendingRetentions(sql)
   if (waiting.length === 0) return undefined
   return await check('retention', async () => {
     const announced = await Promise.all(waiting.map((one) => announcementOf(sql, one)))

@@ -52,7 +52,7 @@ export const checkWebhooks = (sql: Sql, isServed: boolean): Promise<Check> =>
   })
 
 /** Checks that the key at hand opens the secrets of webhooks, alerts, digests and GitHub. Undefined where there are none. */
-export async function checkSecretKey(
+export async function checkSecrets(
   sql: Sql,
   config: Pick<Config, 'dataDir' | 'secretKey'>,
 ): Promise<Check | undefined> {

@@ -18,7 +18,7 @@ function agentLabel(source: unknown): string {
 }
 
 /** Makes the functions of an intake by which `count` is called for each session. */
-export function countSessions(
+export function countTakenSessions(
   count: (agent: string, result: SessionResult) => void,
 ): Required<Pick<SyncDeps, 'onSessions'>> & { onRefused: (record: unknown) => void } {
   return {

@@ -14,7 +14,7 @@ import {
   type ReconnectingPool,
 } from '../../database/pools/reconnecting-pool.ts'
 import { createIntake } from './intake.ts'
-import { countSessions } from './measure.ts'
+import { countTakenSessions } from './measure.ts'
 import { type FromIntake, type Intake, receivedError, sentError, type ToIntake } from './messages.ts'
 
 declare const self: Worker
@@ -57,7 +57,7 @@ function start({ target, applicationName, settings }: Extract<ToIntake, { type: 
       if (isConnectionError(error)) log.rarely('warn', message, fields)
       else log.warn(message, fields)
     },
-    ...countSessions((agent, result) => sessions.add([agent, result])),
+    ...countTakenSessions((agent, result) => sessions.add([agent, result])),
   })
   const beat = () => send({ type: 'heartbeat', counts: sessions.take() })
   beat()

@@ -4,13 +4,13 @@ import { findZone } from '../../accounts/organizations/zone-queries.ts'
 import { UTC } from '../../base/dates.ts'
 import type { Sql } from '../../database/client.ts'
 import { countAuditEntries, exportAuditEntries, listReportRecords } from '../../features/audit/export.ts'
-import { listBudgets } from '../../features/budgets/limit-queries.ts'
+import { listBudgetLimits } from '../../features/budgets/limit-queries.ts'
 import { commitPages, countStoredCommits } from '../../features/commits/queries.ts'
 import { listStoredEffects } from '../../features/effects/effect-queries.ts'
 import { listMembersWithAliases } from '../../features/members/member-queries.ts'
 import { listNotes } from '../../features/notes/queries.ts'
 import { countRisks, riskRecords } from '../../features/risk/queries.ts'
-import { limitRecords, listPlanRecords } from '../../features/seats/record-queries.ts'
+import { listLimitRecords, listPlanRecords } from '../../features/seats/record-queries.ts'
 import { countSessions, exportSessions } from '../../features/sessions/export.ts'
 
 const COMMITS = 500
@@ -33,11 +33,11 @@ export async function* exportLines(sql: Sql, orgId: string): AsyncGenerator<stri
       ...(aliases.length > 0 && { aliases }),
     })),
   )
-  const budgets = await listBudgets(sql, orgId)
+  const budgets = await listBudgetLimits(sql, orgId)
   yield linesOf(budgets.map(({ currency: _currency, ...budget }) => ({ type: 'budget', ...budget })))
   yield linesOf((await listNotes(sql, orgId)).map((note) => ({ type: 'note', ...note })))
   yield linesOf(await listPlanRecords(sql, orgId))
-  for await (const records of limitRecords(sql, orgId)) yield linesOf(records)
+  for await (const records of listLimitRecords(sql, orgId)) yield linesOf(records)
   yield linesOf((await listStoredEffects(sql, orgId)).map((effect) => ({ type: 'effect', ...effect })))
   for await (const records of commitPages(sql, orgId, { size: COMMITS })) yield linesOf(records)
   for await (const records of riskRecords(sql, orgId)) yield linesOf(records)

@@ -8,7 +8,7 @@ import { ApiError } from '../../base/errors.ts'
 import type { ISql, Sql } from '../../database/client.ts'
 import { refuseNewerSchema } from '../../database/newer-schema.ts'
 import { deleteFrom, insert } from '../../database/rows.ts'
-import { findPeople } from '../../features/sessions/writing/reassignment-queries.ts'
+import { findPeopleOfUsers } from '../../features/sessions/writing/reassignment-queries.ts'
 
 interface SentSession {
   id: string
@@ -60,7 +60,7 @@ export async function findForeign(sql: ISql, orgId: string, ids: readonly string
     where t.org_id = ${orgId}
       and t.session_id = any(${[...ids]}::text[])`
   const user = { user_id: null, user_email: email }
-  const people = await findPeople(sql, orgId, [user, ...rows])
+  const people = await findPeopleOfUsers(sql, orgId, [user, ...rows])
   const isForeign = (row: (typeof rows)[number]) =>
     row.isTelemetry ? people.isOtherMember(row, user) : people.keyOf(row) !== people.keyOf(user)
   return new Set(rows.filter(isForeign).map(({ id }) => id))

@@ -93,7 +93,7 @@ interface Different {
 
 async function refuseOthers(tx: ISql, orgId: string, different: readonly Different[], isForbidden: boolean) {
   const users = different.flatMap(({ session, before }): User[] => [session, before])
-  const people = await findPeople(tx, orgId, users)
+  const people = await findPeopleOfUsers(tx, orgId, users)
   const problems = different
     .filter(({ session, before, isTelemetry }) =>
       isTelemetry ? people.isOtherMember(before, session) : people.keyOf(session) !== people.keyOf(before),
@@ -119,7 +119,7 @@ interface People {
   isOtherMember(user: User, own: User): boolean
 }
 
-export async function findPeople(tx: ISql, orgId: string, users: readonly User[]): Promise<People> {
+export async function findPeopleOfUsers(tx: ISql, orgId: string, users: readonly User[]): Promise<People> {
   const emails = users.flatMap(({ user_id, user_email }) => (user_id == null ? (user_email ?? []) : []))
   const idOf = await findMemberIds(tx, orgId, [...new Set(emails)])
   const memberOf = ({ user_id, user_email }: User) => user_id ?? idOf.get(user_email ?? '') ?? null

@@ -9,7 +9,7 @@ import { idsOf } from '../../../base/ids.ts'
 import type { ISql } from '../../../database/client.ts'
 import { NO_PROJECT, type PreparedSession, prepareSession, sessionHash } from '../prepare.ts'
 import { findIncluding, findRecords, storeIncludes } from '../store-write.ts'
-import { findPeople } from './reassignment-queries.ts'
+import { findPeopleOfUsers } from './reassignment-queries.ts'
 
 export interface MergeOptions {
   pricer: Pricer
@@ -63,7 +63,7 @@ export async function withSubAgentsTelemetry(
   const telemetry = sent.filter(isTelemetry)
   const including = await findIncluding(tx, orgId, idsOf(telemetry))
   if (including.size === 0) return sent
-  const people = await findPeople(tx, orgId, [...telemetry, ...including.values()])
+  const people = await findPeopleOfUsers(tx, orgId, [...telemetry, ...including.values()])
   return sent.map((session) => {
     const parent = isTelemetry(session) ? including.get(session.id) : undefined
     if (parent === undefined) return session
@@ -90,7 +90,7 @@ export async function findSubAgents(
   for (const { id } of sessions) byId.delete(id)
   if (byId.size === 0) return { telemetry: [], ids: [] }
   const stored = await findRecords(tx, orgId, [...byId.keys()])
-  const people = await findPeople(tx, orgId, [...stored.values(), ...sessions])
+  const people = await findPeopleOfUsers(tx, orgId, [...stored.values(), ...sessions])
   for (const [id, record] of stored) {
     const session = byId.get(id)
     const isOthers =

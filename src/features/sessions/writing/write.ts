@@ -15,7 +15,7 @@ import {
   usedSession,
 } from '../../usage/write.ts'
 import {
-  deleteRows,
+  deleteSessionRows,
   type SkippedSession,
   type StoredTexts,
   updateTexts,
@@ -141,7 +141,7 @@ export async function deleteSessions(tx: ISql, orgId: string, ids: readonly stri
   if (ids.length === 0) return 0
   await useGenericPlans(tx)
   const before = [...(await findStored(tx, orgId, ids)).values()]
-  if (before.length > 0) await counted(tx, orgId, before, undefined, () => deleteRows(tx, orgId, ids))
+  if (before.length > 0) await counted(tx, orgId, before, undefined, () => deleteSessionRows(tx, orgId, ids))
   return before.length
 }
 
