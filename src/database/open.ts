@@ -44,11 +44,10 @@ const WAIT_LIMIT_MS = 30_000
 const SHORT_WAIT_LIMIT_MS = 1_000
 
 /**
- * Opens the database of `config`: the server at `databaseUrl`, or the embedded one. `serve` starts the
- * embedded one and fails when another server uses it; `command` connects to the running one, or starts it
- * until `close`, and opens two connections at most. Does not migrate. Throws OperatorError, never with a
- * password in it; also when the data directory holds no database and `create` is false, and when without `databaseUrl` the
- * server of that directory has one.
+ * Opens the database of `config`: the server at `databaseUrl`, or the embedded one. `serve` starts the embedded one and
+ * fails when another server uses it; `command` connects to the running one, or starts it until `close`, and opens two
+ * connections at most. Does not migrate. Throws OperatorError, never with a password in it; also when the data directory
+ * holds no database and `create` is false, and when without `databaseUrl` the server of that directory has one.
  */
 export async function openDatabase(
   config: DatabaseConfig,

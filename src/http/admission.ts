@@ -1,6 +1,5 @@
-// Every request below /v1 is admitted once, before it is routed: its key is looked up and it is counted, so
-// that a 404 carries the limit's headers too. A route that needs a key calls `accessOf`, which throws 401,
-// 429 or 503.
+// Every request below /v1 is admitted once, before it is routed: its key is looked up and it is counted, so that a 404
+// carries the limit's headers too. A route that needs a key calls `accessOf`, which throws 401, 429 or 503.
 
 import { KEY_LENGTH, type ParsedKey, parseKey } from '../accounts/keys/format.ts'
 import { grants, type Need, scopesFor } from '../accounts/keys/rights.ts'

@@ -1,3 +1,8 @@
+// Restores a backup into an empty database in one transaction, reads everything back and compares it with the backup's sums,
+// then brings the schema up to this program's. Until the transaction is committed the database is marked: no server starts
+// on it. `amend` changes what was compared, in that transaction and with the backup's schema. Returns the migrations applied
+// at the end. Throws OperatorError when the database is not empty or what it holds is not what the backup says.
+
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { OperatorError } from '../../base/errors.ts'
@@ -23,12 +28,6 @@ export function checkSchema({ header: { migrations, program } }: OpenBackup): vo
   checkApplied(migrations, `the backup, made by version ${program},`)
 }
 
-/**
- * Restores a backup into an empty database in one transaction, reads everything back and compares it with the backup's
- * sums, then brings the schema up to this program's. Until the transaction is committed the database is marked: no
- * server starts on it. `amend` changes what was compared, in that transaction and with the backup's schema. Returns the migrations applied at the end. Throws OperatorError when the database is not empty
- * or what it holds is not what the backup says.
- */
 export async function restoreBackup(
   sql: Sql,
   backup: OpenBackup,

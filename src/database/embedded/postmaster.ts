@@ -219,10 +219,9 @@ export function readPidFile(cluster: string): { pid: number; ready: boolean } | 
 }
 
 /**
- * PostgreSQL refuses to start while the pid in an old lock file is in use, although after a reboot or in a
- * restarted container another process has that pid. It ignores its parent's pid, so this process writes its
- * own into the file. Deleting the file instead would disable the check for backends that still use the shared
- * memory.
+ * PostgreSQL refuses to start while the pid in an old lock file is in use, although after a reboot or in a restarted
+ * container another process has that pid. It ignores its parent's pid, so this process writes its own into the file.
+ * Deleting the file instead would disable the check for backends that still use the shared memory.
  */
 function takeOverLockFiles({ cluster, socketDir }: PostmasterOptions): void {
   for (const path of [join(cluster, 'postmaster.pid'), join(socketDir, `${SOCKET_NAME}.lock`)]) {

@@ -27,10 +27,9 @@ interface StoredEntry extends LogRow {
 }
 
 /**
- * Writes the batch's audit records. Needs the organization's lock. A record whose time another entry has is
- * moved on to the next free microsecond; the same record again is recognized by its id and by the time it was
- * sent with. Throws VALIDATION_ERROR for a record that would change an entry of this service's own, and for
- * details that are too long.
+ * Writes the batch's audit records. Needs the organization's lock. A record whose time another entry has is moved on to the
+ * next free microsecond; the same record again is recognized by its id and by the time it was sent with. Throws
+ * VALIDATION_ERROR for a record that would change an entry of this service's own, and for details that are too long.
  */
 export async function writeAudit(tx: ISql, orgId: string, sent: readonly SentRecord<'audit'>[]) {
   const entries = prepare(sent)

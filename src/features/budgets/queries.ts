@@ -1,3 +1,5 @@
+// Reads budgets for the API: the list of limits, what the caller has used of theirs, and exceeded ones; deletes a limit.
+
 import type { Access } from '../../accounts/people/callers.ts'
 import { monthOf } from '../../base/dates.ts'
 import { ApiError } from '../../base/errors.ts'

@@ -1,6 +1,6 @@
-// Tells open pages that data changed. Open responses of GET /v1/changes. One look at a time, of one statement for each kind
-// of thing, tells all streams of the instance whether their organizations' data have changed and whether their callers may
-// still listen: a stream has no timer and no connection of its own.
+// Tells open pages that data changed, by open responses of GET /v1/changes. One look at a time, of one statement for each
+// kind of thing, tells all streams of the instance whether their organizations' data have changed and whether their callers
+// may still listen: a stream has no timer and no connection of its own.
 
 import { ApiError, busy, tooMany } from '../../base/errors.ts'
 import { changePart } from '../../database/org-lock.ts'

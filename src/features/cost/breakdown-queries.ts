@@ -1,3 +1,7 @@
+// Lists the usage of the sessions that match, summed by one key or by pairs of two, with the total, as of one instant. A
+// member's sessions are together whether they were sent with the id or an address. With `onlyMember` the sessions of others
+// are one key in place of each that tells what they do, and are left out where a filter does.
+
 import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
 import { checked } from '../../analysis/records/problems.ts'
 import { COST_KINDS, FACETS } from '../../analysis/usage/model.ts'
@@ -237,11 +241,6 @@ const breakdownColumns = ({ and_by, compare }: BreakdownQuery): CsvColumns<Break
       }),
 })
 
-/**
- * The usage of the sessions that match, summed by one key or by pairs of two, with the total, as of one instant. A
- * member's sessions are together whether they were sent with the id or an address. With `onlyMember` the sessions of others are one
- * key in place of each that tells what they do, and are left out where a filter does.
- */
 export const breakdownList = listOf({
   query: checked(BreakdownQuery, breakdownProblems),
   page: Breakdown,

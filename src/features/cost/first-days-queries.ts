@@ -1,3 +1,5 @@
+// Lists the keys of a breakdown in the order of the days on which they came first, those of one day by their bytes.
+
 import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
 import type { Sql } from '../../database/client.ts'
 import { PRIVATE } from '../usage/model.ts'
@@ -8,7 +10,6 @@ import type { FirstDays, FirstDaysQuery } from './first-days-model.ts'
 /** Keys that are listed: those that came first. */
 const MAX_KEYS = 1_000
 
-/** The keys in the order of the days on which they came first, those of one day by their bytes. With `onlyMember` theirs. */
 export async function listFirstDays(
   sql: Sql,
   orgId: string,

@@ -1,3 +1,7 @@
+// Reads the scores of the sessions that match, from the rollup, and the newest of them, in one statement and so as of one
+// instant. Costs a row a month, at the ends of a range a row a day, and 10 sessions, however many match; with `compare` also
+// the findings of both ranges. With `onlyMember` the newest are only theirs.
+
 import { TIME_PATTERN, UTC } from '../../base/dates.ts'
 import { JsonText } from '../../base/json-text.ts'
 import type { Sql } from '../../database/client.ts'
@@ -9,11 +13,6 @@ import type { SecurityQuery } from './model.ts'
 
 const RECENT_SESSIONS = 10
 
-/**
- * Scores of the sessions that match, from the rollup, and the newest of them, in one statement and so as of one instant.
- * Costs a row a month, at the ends of a range a row a day, and 10 sessions, however many match; with `compare` also the
- * findings of both ranges. With `onlyMember` the newest are only theirs.
- */
 export async function getSecurity(
   sql: Sql,
   orgId: string,

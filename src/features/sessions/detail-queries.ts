@@ -1,3 +1,7 @@
+// Reads the whole record of one session, as JSON text: the stored detail is put behind the list's fields as it is. With
+// `hidesMembers` its user is null. Throws NOT_FOUND, also for an id of another organization, and with `onlyMember` for one
+// of somebody else.
+
 import { SESSION_NOTE_NAMES } from '../../analysis/records/session.ts'
 import { ApiError } from '../../base/errors.ts'
 import { JsonText } from '../../base/json-text.ts'
@@ -53,11 +57,6 @@ const shareText = (sql: ISql, days: 14 | 30) => {
   )`
 }
 
-/**
- * The whole record of one session, as JSON text: the stored detail is put behind the list's fields as it is. With
- * `hidesMembers` its user is null. Throws NOT_FOUND, also for an id of another organization, and with `onlyMember` for one of somebody
- * else.
- */
 export async function getSession(
   sql: Sql,
   orgId: string,

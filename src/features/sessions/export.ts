@@ -1,3 +1,5 @@
+// Reads stored sessions as lines of NDJSON, for the export and for what composes their records again.
+
 import type { Fragment, ISql, Sql } from '../../database/client.ts'
 import { pagesOf } from '../../database/rows.ts'
 import { sessionSums } from '../usage/sums.ts'

@@ -1,3 +1,5 @@
+// Lists the sessions that match, with page, total and CSV; those of the caller where they see only their own.
+
 import { UTC } from '../../base/dates.ts'
 import type { Fragment, Sql } from '../../database/client.ts'
 import { summedProject } from '../../database/rollups.ts'
@@ -20,7 +22,6 @@ import {
   matchingSessions,
 } from './row-queries.ts'
 
-/** The sessions that match; those of the caller where they see only their own. */
 export const sessionList = listOf({
   query: SessionListQuery,
   page: SessionPage,

@@ -1,3 +1,5 @@
+// Schemas and names that figures of usage share: project, team, range of days, comparison, keys and columns of sums.
+
 import { type Static, Type } from '@sinclair/typebox'
 import { COST_KINDS, FACETS, type Facet } from '../../analysis/usage/model.ts'
 import { isDate } from '../../base/dates.ts'

@@ -9,7 +9,7 @@ const header = (description: string, schema: Schema, example: unknown) => ({ des
 const integer = { type: 'integer', minimum: 0 }
 const string = { type: 'string' }
 
-/** Every header that a response may have, by the name of its component. */
+/** The headers of the responses but `Vary`, by the names of their components. */
 export const HEADERS = {
   'X-Request-Id': header('Names this request in the logs', string, 'k3v9x0a1b2c3-7'),
   'X-RateLimit-Limit': header('Requests allowed in a minute', integer, 500),

@@ -1,3 +1,6 @@
+// Deletes the sessions of days that their organizations do not keep, in batches, each with an audit entry that counts it,
+// and plans and limits that ended before. Days are whole (UTC), so that there is something to do once a day.
+
 import { recordEntry, SYSTEM } from '../../accounts/audit-log/append.ts'
 import { inBatches, sumBy } from '../../base/batches.ts'
 import type { Sql } from '../../database/client.ts'
@@ -13,11 +16,6 @@ import {
   SESSIONS_AT_A_TIME,
 } from './queries.ts'
 
-/**
- * Deletes the sessions of days that their organizations do not keep, in batches, each with an audit entry that counts it; and plans
- * and limits that ended before.
- * Whole days (UTC), so that there is something to do once a day. Returns how many.
- */
 export async function deleteExpiredSessions(sql: Sql, now: Date): Promise<number> {
   return await sumBy(await listRetentions(sql), async ({ orgId, days }) => {
     const firstDay = firstKeptDay(days, now)

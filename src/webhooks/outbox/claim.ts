@@ -1,7 +1,7 @@
-// Claims due deliveries, and finds the organizations that have some. The queue of deliveries, one file for each verb. A
-// claim begins attempts and gives each a lease. To settle an attempt, its number has to be given, so that a sender whose
-// lease has ended changes nothing. Due times and leases are by the database's clock. Claiming and settling, which are done
-// for every delivery, are functions of the schema (database/schema.sql), whose plans are kept; the other verbs are
+// Claims due deliveries, and finds the organizations that have some. The queue of deliveries has one file here for each
+// verb. A claim begins attempts and gives each a lease. To settle an attempt, its number has to be given, so that a sender
+// whose lease has ended changes nothing. Due times and leases are by the database's clock. Claiming and settling, which are
+// done for every delivery, are functions of the schema (database/schema.sql), whose plans are kept; the other verbs are
 // statements in these files. Each is for one organization. Rows are selected by an array of ids: PostgreSQL then reads them
 // by their key even while its statistics do not know the organization, which it may not do in a join.
 
