@@ -1,5 +1,4 @@
-// Errors with a text for people: `ApiError` refuses a request, `OperatorError` ends a command; and codes and texts of other
-// errors.
+// Errors with a text for people: `ApiError` refuses a request, `OperatorError` ends a command; codes and texts of others.
 
 /** The reasons for which a request is not done. `http/failure.ts` gives each its status, and the code that clients read. */
 export type Reason =

@@ -1,5 +1,4 @@
-// Makes ids and random texts: random ids, ids in order of time, and ids derived from what they name, as a session's or a
-// file's.
+// Makes random texts and ids: random, in order of time, or derived from what they name, as a session's or a file's.
 
 const LOWER_ALNUM = '0123456789abcdefghijklmnopqrstuvwxyz'
 export const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'

@@ -1,5 +1,4 @@
-// Keeps results of functions: `memoize` by key, a bounded number; `once` the first; `onceResolved` that of the first promise
-// that succeeded.
+// Keeps results of functions: `memoize` by key (bounded), `once` the first, `onceResolved` the first promise that succeeded.
 
 /** `make`, a pure function, with a cache of values, of which the oldest is removed for another. Errors are not cached. */
 export function memoize<Value>(make: (key: string) => Value, maxValues = 1_000): (key: string) => Value {

@@ -1,5 +1,4 @@
-// Small functions on texts: plurals, cutting, comparing, escaping; and what PostgreSQL cannot store, NUL and unpaired
-// surrogates.
+// Small functions on texts: plurals, cutting, comparing, escaping, and what PostgreSQL cannot store (NUL, half surrogates).
 
 import type { FieldProblem } from './errors.ts'
 

@@ -1,5 +1,4 @@
-// Functions of time: a limit for a promise, a task that is repeated, and pauses of a long loop, in which other requests are
-// served.
+// Functions of time: a limit for a promise, a repeated task, and pauses of a long loop in which other requests are served.
 
 /** The value of `promise`, or `late` when that takes longer than `limitMs`; rejects as `promise` does. */
 export async function withTimeout<Value, Late>(promise: Promise<Value>, limitMs: number, late: Late) {

@@ -108,7 +108,7 @@ ${FOLDER} is complete.${missing} To tag it and push the tag:
 const UNLISTED = ['SHA256SUMS', 'NOTES.md']
 
 /** Finds problems of a release: files must match SHA256SUMS, and the bill of materials must be this commit's. */
-export async function problemsOf(folder: string): Promise<string[]> {
+export async function releaseProblems(folder: string): Promise<string[]> {
   const list = join(folder, 'SHA256SUMS')
   if (!existsSync(list)) return ['SHA256SUMS is missing']
   const names = [...new Bun.Glob('**/*').scanSync({ cwd: folder, dot: true })]
@@ -133,7 +133,7 @@ export async function problemsOf(folder: string): Promise<string[]> {
 }
 
 async function verify(folder: string): Promise<string> {
-  const problems = await problemsOf(folder)
+  const problems = await releaseProblems(folder)
   if (problems.length > 0) throw new Error(`${folder} is not this release:\n  ${problems.join('\n  ')}`)
   return `${folder}: every file is as SHA256SUMS says, and ${BILL} is that of this commit\n`
 }

@@ -4,7 +4,7 @@ import { useEffect, useState } from 'preact/hooks'
 import type { WhoAmI } from '../features/whoami/model.ts'
 import { DevicePage } from './approve-device.tsx'
 import { ApiFailure, getJson, KEY_REFUSED, messageOf } from './client/api.ts'
-import { keepCsrfToken, postAuth, returnToPlace } from './client/auth.ts'
+import { keepCsrfToken, postAuth, returnToPage } from './client/auth.ts'
 import { useTimeZone } from './client/days.ts'
 import { isAdmin, keptOf, linkTo } from './client/links.ts'
 import { forgetLists, useAlertCount } from './client/lists.ts'
@@ -37,7 +37,7 @@ export function App() {
       keepCsrfToken(whoAmI.csrf_token)
       useTimeZone(whoAmI.organization.time_zone)
       setReason(undefined)
-      if (returnToPlace()) return
+      if (returnToPage()) return
       setWho(whoAmI)
     } catch (error) {
       const isRefused = error instanceof ApiFailure && error.status === 401

@@ -3,7 +3,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { WhoAmI } from '../features/whoami/model.ts'
 import { ApiFailure, getJson } from './client/api.ts'
-import { enter, keepPlace, postAuth, problemOf, readMethods, type SignInMethods } from './client/auth.ts'
+import { enter, keepPage, postAuth, problemOf, readMethods, type SignInMethods } from './client/auth.ts'
 import { parameterOf } from './client/router.ts'
 import { basePath } from './client/server-url.ts'
 import { apiKey } from './client/storage.ts'
@@ -48,7 +48,7 @@ export function SignIn({ reason, onSignedIn }: SignInProps) {
       )}
       {methods?.oidc && (
         <p>
-          <a class="button" href={`${basePath()}auth/oidc`} onClick={keepPlace}>
+          <a class="button" href={`${basePath()}auth/oidc`} onClick={keepPage}>
             Sign in with your organization’s account
           </a>
         </p>

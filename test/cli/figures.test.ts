@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { barOf, cut, draw, screenOf, sparkOf } from '../../src/cli/command/table.ts'
+import { barOf, cutToWidth, draw, screenOf, sparkOf } from '../../src/cli/command/table.ts'
 import { scratchFolder } from '../support/at-end.ts'
 import { PROGRAM, run, runJson, type Serving, serving } from '../support/cli.ts'
 import { newDataFolder } from '../support/data-folder.ts'
@@ -511,12 +511,12 @@ describe('tables', () => {
   })
 
   test('a text is cut between characters, a bar shows eighths', () => {
-    expect([cut('日本語', 6), cut('日本語', 5), cut('日本語', 4), cut('abc', 1)]).toEqual([
-      '日本語',
-      '日本…',
-      '日…',
-      '…',
-    ])
+    expect([
+      cutToWidth('日本語', 6),
+      cutToWidth('日本語', 5),
+      cutToWidth('日本語', 4),
+      cutToWidth('abc', 1),
+    ]).toEqual(['日本語', '日本…', '日…', '…'])
     expect(
       [0, 0.0001, 0.5, 0.53, 1, 7].map((fraction) =>
         barOf({ width: 80, colour: false, unicode: true }, fraction, 4),

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { VERSION } from '../../src/base/version.ts'
-import { checksums, notesOf, problemsOf, releaseName } from '../../src/build/release.ts'
+import { checksums, notesOf, releaseName, releaseProblems } from '../../src/build/release.ts'
 import { makeSbom } from '../../src/build/sbom.ts'
 
 const CHANGELOG = `# Changelog
@@ -68,18 +68,18 @@ test('verify names what is missing, another file, too much, or another bill of m
   const path = (name: string) => join(folder, name)
   const names = ['program', 'npm/program.tgz', 'sbom.cdx.json']
   try {
-    expect(await problemsOf(folder)).toEqual(['SHA256SUMS is missing'])
+    expect(await releaseProblems(folder)).toEqual(['SHA256SUMS is missing'])
     await Bun.write(path('program'), 'one')
     await Bun.write(path('npm/program.tgz'), 'two')
     writeFileSync(path('sbom.cdx.json'), makeSbom(VERSION))
     writeFileSync(path('SHA256SUMS'), await checksums(names.map(path), folder))
     writeFileSync(path('NOTES.md'), '')
-    expect(await problemsOf(folder)).toEqual([])
+    expect(await releaseProblems(folder)).toEqual([])
 
     writeFileSync(path('program'), 'onE')
     rmSync(path('npm/program.tgz'))
     writeFileSync(path('more'), '')
-    expect(await problemsOf(folder)).toEqual([
+    expect(await releaseProblems(folder)).toEqual([
       'more is not in SHA256SUMS',
       'npm/program.tgz is missing',
       'program is another file than SHA256SUMS says',
@@ -90,7 +90,7 @@ test('verify names what is missing, another file, too much, or another bill of m
     for (const name of ['more', 'program']) rmSync(path(name))
     writeFileSync(path('sbom.cdx.json'), makeSbom('0.0.0'))
     writeFileSync(path('SHA256SUMS'), await checksums([path('sbom.cdx.json')], folder))
-    expect(await problemsOf(folder)).toEqual([
+    expect(await releaseProblems(folder)).toEqual([
       `sbom.cdx.json is not the bill of materials of this commit (${VERSION})`,
     ])
     writeFileSync(path('sbom.cdx.json'), makeSbom(VERSION))

@@ -19,7 +19,6 @@ function accountAt(path: string) {
     : undefined
 }
 
-/** The limits that such a file states. */
 export function readAccount(path: string, options: Parameters<typeof agentLimitRecords>[2]): LimitRecord[] {
   const file = accountAt(path)
   return file === undefined ? [] : agentLimitRecords(file.account.limits(file.document), file.agent, options)

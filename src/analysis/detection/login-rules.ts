@@ -1,5 +1,4 @@
-// Rules for passwords that are known by the form of the file, address or command line that they are in. Most such texts are
-// examples, so a password must look random.
+// Rules for passwords known by the form of file, address or command line. Most are examples: they must look random.
 
 import type { Needed } from './prepare-text.ts'
 import { looksRandom } from './random-text.ts'

@@ -1,5 +1,4 @@
-// Draws the days of a change that is assigned, in pairs with one of each arm, and tests exactly what the draw could have shown
-// (docs/effects.md).
+// Draws the days of an assigned change in pairs, one of each arm, and tests exactly what the draw could have shown.
 
 import { createHash } from 'node:crypto'
 import { MEASURES, type MeasureName } from './measures.ts'

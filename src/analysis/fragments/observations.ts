@@ -1,5 +1,4 @@
-// Writes the texts of a session's record (observations, summary, issues, class), derived from counts: no prompt, response or
-// output is quoted.
+// Writes a session record's texts (observations, summary, issues, class) from counts: no prompt or output is quoted.
 
 import { compareText, cut, plural } from '../../base/text.ts'
 import type { CallFragment, EventFragment, TurnFragment } from '../records/fragments.ts'

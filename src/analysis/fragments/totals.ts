@@ -1,5 +1,4 @@
-// Adds, compares and subtracts totals that an agent states for a run or for the whole session, beside the calls that are known
-// one by one.
+// Adds, compares and subtracts totals that an agent states for a run or a session, beside the calls that are known.
 
 import { compareText } from '../../base/text.ts'
 import type { ModelTotal, RunFragment } from '../records/fragments.ts'

@@ -12,7 +12,6 @@ import { LimitRecord, PlanRecord } from './plan.ts'
 import { PrRiskRecord } from './risk.ts'
 import { SessionRecord } from './session.ts'
 
-/** Every kind of record that sync takes, by its `type`. */
 export const RECORD_SCHEMAS = {
   session: SessionRecord,
   member: MemberRecord,

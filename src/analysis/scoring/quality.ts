@@ -3,7 +3,6 @@
 import type { QualityFactor, SessionRecord, TurnRecord } from '../records/session.ts'
 import { isTool } from './tool-names.ts'
 
-/** The counts of a session that its quality score is computed from. */
 export interface QualitySignals {
   toolResults: number
   toolErrors: number

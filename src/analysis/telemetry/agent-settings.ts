@@ -1,5 +1,4 @@
-// The settings by which coding agents send telemetry here, for people to paste. Each was tried with the agent itself
-// (docs/sync.md).
+// The settings by which coding agents send telemetry here, to paste; each was tried with the agent (docs/sync.md).
 
 export const TELEMETRY_AGENTS = ['claude-code', 'codex', 'gemini', 'qwen', 'copilot', 'opencode'] as const
 export type TelemetryAgent = (typeof TELEMETRY_AGENTS)[number]

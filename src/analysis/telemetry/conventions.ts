@@ -1,5 +1,4 @@
-// The names that agents give in OTLP to what they tell of their sessions (docs/sync.md). Of several the first that a record has
-// counts.
+// The names that agents give in OTLP to what they tell of sessions (docs/sync.md); the first that a record has counts.
 
 /** The attributes of what all agents tell in the same way. */
 export const NAMES = {

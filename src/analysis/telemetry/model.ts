@@ -1,6 +1,5 @@
-// The record of telemetry that both decoders make of OTLP/HTTP 1.x, with what is kept of it: decoders drop every attribute that
-// is not in ATTRIBUTES (conventions.ts) before its value is decoded, so that no prompt, argument or output gets further than
-// the request's bytes.
+// The record of telemetry that both decoders make of OTLP/HTTP 1.x. They drop every attribute that is not in ATTRIBUTES
+// (conventions.ts) before its value is decoded, so that no prompt, argument or output gets further than the request's bytes.
 
 import { isTimestamp, normalizeTimestamp } from '../../base/dates.ts'
 

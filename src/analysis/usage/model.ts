@@ -1,5 +1,4 @@
-// Types and keys of the facts into which a session is divided: by the day on which it happened, by model, and by what its price
-// depends on.
+// Types and keys of the facts into which a session is divided: by the day, the model, and what its price depends on.
 
 import type { CallNotes, KnownTokens, SessionNotes, Tokens } from '../records/session.ts'
 import { PRICED_KINDS } from '../scoring/prices.ts'

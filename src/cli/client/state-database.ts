@@ -32,7 +32,6 @@ export class Damaged extends Error {}
 
 export type StateDatabase = ReturnType<typeof openDatabase>
 
-/** Opens the SQLite file of what this machine sent, and what the servers answered. */
 export function openDatabase(path: string) {
   if (!existsSync(path)) createPrivate(path)
   const checked = <Result>(work: () => Result): Result => {

@@ -18,7 +18,6 @@ export function takeLock(folder: string): { release(): void } | undefined {
   }
 }
 
-/** Whether a `watch` runs. */
 export function isLockHeld(folder: string): boolean {
   const lock = takeLock(folder)
   lock?.release()

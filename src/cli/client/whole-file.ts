@@ -1,5 +1,4 @@
-// Writes files completely or not at all: private ones in the program's own folder, and others with a given mode (services,
-// settings of agents).
+// Writes files completely or not at all: private ones in the program's folder, others with a given mode (services, hooks).
 
 import { chmodSync, closeSync, mkdirSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'

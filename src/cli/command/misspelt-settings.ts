@@ -2,7 +2,6 @@
 
 import { SETTINGS } from '../../config.ts'
 
-/** Variables of the program besides the settings. */
 const OTHERS = [
   'ENV_FILE',
   'WEBHOOK_SECRET',

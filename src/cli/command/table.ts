@@ -98,10 +98,10 @@ export function draw<Row>(
 ): string {
   const all = columns.map((column) => ({ column, cells: rows.map((row) => cellOf(column.value(row))) }))
   const { shown, barWidth } = fit(screen.width, all)
-  const heads = shown.map(({ column, width }) => pad(cut(column.head, width), width, sideOf(column)))
+  const heads = shown.map(({ column, width }) => pad(cutToWidth(column.head, width), width, sideOf(column)))
   const lines = rows.map((row, index) => {
     const cells = shown.map(({ column, cells: texts, width }) => {
-      const text = pad(cut(texts[index] ?? '', width), width, sideOf(column))
+      const text = pad(cutToWidth(texts[index] ?? '', width), width, sideOf(column))
       return paint(screen, text, column.colour?.(row))
     })
     const fraction = barWidth === 0 ? null : bars.fraction(row)
@@ -150,7 +150,7 @@ function fit<Row>(width: number | null, all: readonly Omit<Measured<Row>, 'width
 const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' })
 
 /** The text in at most `width` columns of a terminal; an ellipsis stands for what is left out. */
-export function cut(text: string, width: number): string {
+export function cutToWidth(text: string, width: number): string {
   if (Bun.stringWidth(text) <= width) return text
   let head = ''
   let used = 0

@@ -1,4 +1,4 @@
-// Says which models have no price, for `cost` and the end of `sync`.
+// Says which models have no known price, for `cost` and the end of `sync`, and offers each a line for the MODEL_PRICES file.
 
 import { loadGuesses } from '../../analysis/scoring/price-guess.ts'
 import { visible } from '../../base/text.ts'
@@ -6,7 +6,6 @@ import { visible } from '../../base/text.ts'
 /** Models that one text names. */
 const SHOWN = 5
 
-/** Says that models have no known price, and offers each a line for the MODEL_PRICES file. */
 export async function unpricedText(what: string, models: readonly string[]): Promise<string> {
   const guess = await loadGuesses()
   const now = new Date().toISOString()

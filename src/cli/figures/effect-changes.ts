@@ -17,7 +17,6 @@ type AddOptions = OrgOptions & { [Field in (typeof LISTS)[number]]?: string } & 
     string | undefined
   >
 
-/** `effects add NAME`: records a change, or has days assigned. */
 export async function addChange(context: Context, options: AddOptions, [name]: Args): Promise<void> {
   const { org, server: _server, key: _key, ...fields } = options
   const body: Record<string, unknown> = { name, ...fields }
@@ -43,7 +42,6 @@ export async function addChange(context: Context, options: AddOptions, [name]: A
   }
 }
 
-/** `effects arm ID`: prints 0 or 1, for scripts. */
 export async function printArm(
   context: Context,
   { day, ...options }: ServerOptions & { day?: string },

@@ -1,5 +1,4 @@
-// Makes the flags of a command that shows figures, and its range of days, of the parameters of its route: the same names,
-// values, texts.
+// Makes the flags and the range of days of a command that shows figures, from the parameters of its route.
 
 import type { TObject, TSchema } from '@sinclair/typebox'
 import { Option } from 'commander'

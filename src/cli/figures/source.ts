@@ -1,5 +1,4 @@
-// Makes a command of a route and a text (`figure`). Its body is from the API of a server, or from the same route on the local
-// database.
+// Makes a command of a route and a text (`figure`), with the body from a server's API or from the local database.
 
 import type { TObject } from '@sinclair/typebox'
 import { findZone } from '../../accounts/organizations/zone-queries.ts'

@@ -14,7 +14,6 @@ import { markdownOf } from './markdown.ts'
 import { describedPullRequest, type PullRequestFlags } from './pull-request.ts'
 import { recordOf } from './pull-request-record.ts'
 
-/** `pr`: sends the pull request and shows what the server computes of it. */
 export async function pullRequest(
   context: Context,
   options: ServerOptions & PullRequestFlags & { failOn?: 'high' | 'critical'; comment?: true },

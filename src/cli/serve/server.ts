@@ -56,7 +56,6 @@ export interface RunningServer {
   stop(): Promise<void>
 }
 
-/** Migrates the database and starts the API and its threads on it; the database is closed with the server. */
 export async function startServer(
   { config, log, spawnWorker, spawnIntake }: Context,
   database: OpenDatabase,

@@ -29,7 +29,7 @@ export interface SyncOptions extends OrgOptions {
 export const isResend = ({ all, resend }: SyncOptions): boolean => all === true || resend === true
 
 /** Throws OperatorError for options that are wrong. */
-export function checkUsage({ project, user }: SyncOptions): void {
+export function checkOptions({ project, user }: SyncOptions): void {
   if (project !== undefined && (project === '' || project.length > 200))
     throw new OperatorError('--project must have 1 to 200 characters', 2)
   if (user !== undefined) checked(user, '--user')

@@ -20,7 +20,7 @@ import { syncDepsOf } from '../command/sync-deps.ts'
 import { askKeyOwner, createApiClient, dashboardOf, sentCommits, targetOf } from './api-client.ts'
 import { attributionOf } from './attribution.ts'
 import { incrementalOf } from './incremental.ts'
-import { checkUsage, isAgreed, isResend, type SyncOptions } from './options.ts'
+import { checkOptions, isAgreed, isResend, type SyncOptions } from './options.ts'
 import { type Run, recordsOf, type Started } from './records.ts'
 import {
   addMoved,
@@ -40,7 +40,7 @@ import {
 export async function sync(context: Context, options: SyncOptions, args: Args): Promise<void> {
   const startedMs = Date.now()
   const given = pathsOf(args)
-  checkUsage(options)
+  checkOptions(options)
   const server = serverUnlessOrg(context.env, options, !options.dryRun)
   const sources = given.length > 0 ? given : [...agentFolders(context.env), ...accountFiles(context.env)]
   const paths = sources.filter((path) => existsSync(resolve(path)))

@@ -24,7 +24,6 @@ interface WatchOptions extends SyncTarget {
   content?: true
 }
 
-/** `watch`: sends the sessions below the paths as they end or grow, until SIGTERM. */
 export async function watch(context: Context, options: WatchOptions, args: Args): Promise<void> {
   const pathArgs = pathsOf(args)
   for (const path of pathArgs)

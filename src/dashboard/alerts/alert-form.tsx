@@ -8,7 +8,7 @@ import { serverUrl } from '../client/server-url.ts'
 import { Choice, Chooser, named } from '../parts/fields.tsx'
 import { type Fields, Form, fieldsOf, Input } from '../parts/form.tsx'
 import { Show } from '../parts/show.tsx'
-import { Destinations, destinationsOf, METRICS, MessagePreview, sentenceOf } from './alert-words.tsx'
+import { Destinations, destinationsOf, METRICS, MessagePreview, ruleSentence } from './alert-words.tsx'
 import { HISTORY_DAYS, loadSums, MAX_KEYS } from './past-days.ts'
 import { type Firing, firingsOf } from './past-firings.ts'
 import type { RuleFormProps } from './rules.tsx'
@@ -81,14 +81,16 @@ export function AlertForm({ stored, nameOf, save, children }: RuleFormProps<Aler
   const [fields, setFields] = useState(() => {
     const first = storedFields(stored)
     // a name that says the choices follows them
-    return stored !== undefined && stored.name === sentenceOf(stored, nameOf) ? { ...first, name: '' } : first
+    return stored !== undefined && stored.name === ruleSentence(stored, nameOf)
+      ? { ...first, name: '' }
+      : first
   })
   const { metric, where, wheres, window, windows } = choicesOf(fields, stored)
   const { side = '', limit = '', subject = '', name = '' } = fields
   const watched = watchedOf(fields, stored)
   const kind = kindOf(where)
   const nameFor = ({ name }: Fields, asked = watched) =>
-    name || (asked === undefined ? '' : sentenceOf(asked, nameOf))
+    name || (asked === undefined ? '' : ruleSentence(asked, nameOf))
   return (
     <div
       class="answers"

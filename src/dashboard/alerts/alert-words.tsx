@@ -94,7 +94,7 @@ export const METRICS: Record<Metric, string> = {
 export type NameOf = (key: string | null) => string
 
 /** An alert as a sentence: `Cost of each project above $100.00 in a day`. */
-export function sentenceOf({ metric, scope, each, window, ...limits }: Watched, nameOf: NameOf): string {
+export function ruleSentence({ metric, scope, each, window, ...limits }: Watched, nameOf: NameOf): string {
   const { above, below, times } = limits
   const of = [...(each === null ? [] : [`each ${each}`]), ...Object.values(scope).map(nameOf)].join(', ')
   const isMoney = times === undefined && (metric === 'cost' || metric === 'forecast')

@@ -6,7 +6,7 @@ import { linkTo, type PageProps } from '../client/links.ts'
 import { Table } from '../parts/table.tsx'
 import { orUnknown, timeColumn } from '../parts/values.tsx'
 import { AlertForm } from './alert-form.tsx'
-import { State, sentenceOf } from './alert-words.tsx'
+import { ruleSentence, State } from './alert-words.tsx'
 import { type RuleKind, RulesPage } from './rules.tsx'
 
 type States = Pick<Alert, 'state' | 'since' | 'last_value'> & { enabled?: boolean }
@@ -45,7 +45,7 @@ const ALERTS: RuleKind<Alert> = {
     </>
   ),
   columns: (nameOf) => [
-    { name: 'Fires when', cell: (alert) => <bdi>{sentenceOf(alert, nameOf)}</bdi> },
+    { name: 'Fires when', cell: (alert) => <bdi>{ruleSentence(alert, nameOf)}</bdi> },
     ...stateColumns<Alert>(({ metric }) => metric),
   ],
   more: ({ keys = [], metric, each }, nameOf) =>

@@ -1,5 +1,4 @@
-// Makes requests of the API, and hooks that load what pages show. The dashboard knows only the public API, as any client with
-// its key.
+// Makes requests of the public API, which is all that the dashboard knows, and has the hooks by which pages load.
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Pagination } from '../../http/query.ts'

@@ -1,5 +1,4 @@
-// Signs in and out by `/auth/…`, for a session of the browser: the server's cookie, which this page cannot read and every tab
-// shares.
+// Signs in and out by `/auth/…`, for a session of the browser: a cookie that the page cannot read and every tab shares.
 
 import { basePath } from './server-url.ts'
 import { noteSign } from './signed-in.ts'
@@ -63,13 +62,13 @@ export async function readMethods(signal?: AbortSignal): Promise<SignInMethods> 
 const PLACE = 'place-before-sign-in'
 
 /** Remembers the page for when the identity provider sends the browser back, which is always to the first page. */
-export function keepPlace(): void {
+export function keepPage(): void {
   noteSign()
   sessionStorage.setItem(PLACE, location.href)
 }
 
 /** Goes to the page that was remembered, once; returns whether the browser loads it. */
-export function returnToPlace(): boolean {
+export function returnToPage(): boolean {
   const place = sessionStorage.getItem(PLACE)
   sessionStorage.removeItem(PLACE)
   if (place === null || place === location.href || !URL.canParse(place)) return false

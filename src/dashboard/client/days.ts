@@ -1,5 +1,4 @@
-// Computes days, ranges and periods of the organization's time zone, `YYYY-MM-DD`, both ends inclusive, as the API's date_from
-// and date_to.
+// Computes days, ranges and periods of the organization's time zone, `YYYY-MM-DD`, both ends inclusive, as the API does.
 
 import { addDays, addMonths, daysBetween, type GRANULARITIES, mondayOf, UTC } from '../../base/dates.ts'
 

@@ -51,7 +51,6 @@ export function getKept<Body>(path: string, keptMs = KEPT_MS): Promise<Body> {
   return body
 }
 
-/** Loads what needs attention, where it is needed. */
 export const useAttention = (isNeeded = true): Loaded<Attention | undefined> =>
   useLoaded(`attention ${isNeeded}`, async () =>
     isNeeded ? await getKept<Attention>('/attention', CHANGED_MS) : undefined,

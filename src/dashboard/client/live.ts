@@ -1,6 +1,5 @@
-// Reads the stream of changes (SSE). By it pages ask again for what they show when the organization's data have changed, and
-// when they come to the front. The tabs of a browser share one stream of changes: the tab that holds a lock has it, and tells
-// the others.
+// Reads the stream of changes (SSE), by which pages load again when data have changed, and when they come to the front. The
+// tabs of a browser share one stream: the tab that holds a lock has it, and tells the others.
 
 import { ApiFailure, request } from './api.ts'
 import { notePointer, tellChange } from './renewal.ts'

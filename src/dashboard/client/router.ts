@@ -38,7 +38,6 @@ export const linkDays = (here: Route, days: string | Range | undefined, changes:
     ...changes,
   })
 
-/** The route that the URL names now. */
 export function useRoute(): Route {
   const fragment = useFragment()
   const route = routeOf(fragment)

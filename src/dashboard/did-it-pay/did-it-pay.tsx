@@ -1,5 +1,4 @@
-// The page `Did it pay`: the changes of how the organization works, and what each made of its cost; with texts and charts of
-// effects.
+// The page `Did it pay`: the changes of how the organization works, what each made of its cost, and charts of effects.
 
 import { useState } from 'preact/hooks'
 import type { Effect } from '../../features/effects/model.ts'

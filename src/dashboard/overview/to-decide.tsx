@@ -32,7 +32,6 @@ interface ToDecideProps {
   budget: MonthBudget | undefined
 }
 
-/** Shows what somebody has to decide, each with one thing to do; nothing if there is none. */
 export function ToDecide({ attention, budget }: ToDecideProps) {
   const { alerts, backup, budgets, critical, endpoints, silent_machines, unpriced } = attention
   const members = useMembers(critical.oldest.some(({ assignee }) => assignee !== null))

@@ -19,7 +19,7 @@ export function statusSaid(status: string, findings: Loaded<Page<ListedFinding>>
 }
 
 /** `6 critical findings are open, in 3 files, the oldest 9 days`; `of` names the days in which they came up. */
-export function sentenceOf({ data, pagination: { total } }: Page<ListedFinding>, of: string): string {
+export function findingsSaid({ data, pagination: { total } }: Page<ListedFinding>, of: string): string {
   if (total === 0) return `No critical finding${of} is open`
   const files = new Set(data.flatMap(({ file, project }) => (file === null ? [] : `${project} ${file}`))).size
   const oldest = Math.max(...data.map(({ created_at }) => daysAgo(created_at)))

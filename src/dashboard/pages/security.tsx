@@ -15,7 +15,7 @@ import { Answer, Empty, NoSessions, Ready } from '../parts/show.tsx'
 import { type Column, sortingOf } from '../parts/table.tsx'
 import { Path, ScoreBar, textColumn, timeColumn, wholeColumn } from '../parts/values.tsx'
 import { findingColumns } from './finding-columns.tsx'
-import { criticalSaid, foundSaid, sentenceOf, statusSaid } from './security-words.ts'
+import { criticalSaid, findingsSaid, foundSaid, statusSaid } from './security-words.ts'
 
 const FILTERS = ['project', 'severity', 'assignee', 'member', 'rule_id', 'file'] as const
 const STATUSES = ['open', 'fixed', 'accepted', 'dismissed', 'any'] as const
@@ -84,7 +84,10 @@ export function SecurityPage({ route: { query }, who }: PageProps) {
               <>
                 <Answer soft={!isNarrowed && change.value}>
                   {statusSaid(status, findings)}
-                  {sentenceOf(critical.value, isAll ? '' : ` that came up ${inRange(rangeOf(query, 'all'))}`)}
+                  {findingsSaid(
+                    critical.value,
+                    isAll ? '' : ` that came up ${inRange(rangeOf(query, 'all'))}`,
+                  )}
                   .
                 </Answer>
                 {(findings.value?.pagination.total ?? 0) > 0 && (

@@ -124,7 +124,6 @@ export const pick = <Name extends string>(query: URLSearchParams, ...names: Name
     string | undefined
   >
 
-/** Fields that act at once. */
 export const FilterForm = ({ children }: { children: ComponentChildren }) => (
   <form class="filters" onSubmit={(event) => event.preventDefault()}>
     {children}

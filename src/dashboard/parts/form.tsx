@@ -163,7 +163,6 @@ export function Asked({ children, question, act, isApart = false }: AskedProps) 
   )
 }
 
-/** The message about the last change. */
 interface Said {
   text: string
   isProblem: boolean

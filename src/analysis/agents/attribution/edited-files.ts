@@ -6,7 +6,6 @@ import type { Blobs } from '../git/read-blobs.ts'
 import type { Match } from './match.ts'
 import type { WrittenEdit } from './written-edits.ts'
 
-/** A file of a commit with the edits that may have written its added lines. */
 interface EditedFile {
   file: LoggedFile
   /** The newest first. */

@@ -40,7 +40,6 @@ export function createPool(used: Iterable<Used>) {
 /** The written lines that no commit has yet. */
 export type Pool = ReturnType<typeof createPool>
 
-/** A line of a commit that an edit wrote. */
 export interface Match {
   edit: WrittenEdit
   line: number

@@ -1,5 +1,4 @@
-// Reads the content of messages in transcripts of Claude Code and in the output of `claude -p`; Amp, Cline and Droid write it
-// alike.
+// Reads the content of messages of Claude Code's transcripts and of `claude -p`; Amp, Cline and Droid write it alike.
 
 import { blockText, type Time } from '../transcript/contents.ts'
 import { countOf, type Json, listOf, objectOf, textOf, valueAt } from '../transcript/json.ts'

@@ -1,5 +1,4 @@
-// Declares Claude Code's forms of files, with their places and readers: transcripts, logs of streams, and what the desktop app
-// keeps.
+// Declares Claude Code's forms of files, their places and readers: transcripts, streams, what the desktop app keeps.
 
 import { basename, dirname, join } from 'node:path'
 import { isObject, type Json, objectOf, textOf } from '../transcript/json.ts'

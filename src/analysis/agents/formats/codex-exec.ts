@@ -9,7 +9,7 @@ import type { SourceFile } from '../transcript/source-file.ts'
 import type { Transcript } from '../transcript/transcript.ts'
 import type { Turn } from '../transcript/transcript-model.ts'
 import { doneBy } from './codex-items.ts'
-import { growth, type Totals, tokensOf, totalsOf } from './codex-totals.ts'
+import { codexTokens, growth, type Totals, totalsOf } from './codex-totals.ts'
 
 const newThread = (transcript: Transcript) => ({
   transcript,
@@ -87,7 +87,7 @@ function endTurn(thread: Thread, total: Totals | null): void {
   const message = {
     id: `turn ${Math.max(1, thread.begun)}`,
     model: null,
-    tokens: grown === null ? null : tokensOf(grown),
+    tokens: grown === null ? null : codexTokens(grown),
   }
   const turn = thread.transcript.addMessage(message, null)
   for (const add of thread.pending) add(turn)

@@ -1,6 +1,5 @@
-// Finds where the own lines of a forked thread or a sub-agent begin in its rollout, and who started it. Before them it may
-// repeat any number of its parent's lines: with their old times, or with new ones. What they used is counted in the parent's
-// file.
+// Finds where a forked thread's or sub-agent's own lines begin in its rollout, and who started it. Before them it may repeat
+// any number of its parent's lines, with old times or new ones, whose usage is counted in the parent's file.
 
 import { splitLines } from '../../../base/split-lines.ts'
 import { timeOf, timeOfUuid7 } from '../transcript/contents.ts'
@@ -36,7 +35,7 @@ const parentOf = (meta: Json): string | null =>
   textOf(meta.parent_thread_id)
 
 /** Notes a thread's total, so that its forks know it, which are younger and read later. */
-export function noteTotal(group: FileGroup, threadId: string, total: Totals): void {
+export function noteThreadTotal(group: FileGroup, threadId: string, total: Totals): void {
   group.owners.isOfOther(callKey(threadId, total), threadId)
 }
 

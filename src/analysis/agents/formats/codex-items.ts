@@ -1,5 +1,4 @@
-// Makes tool calls of what Codex records as items of a turn: commands with their exit codes, patches with the files they changed,
-// calls of MCP servers.
+// Makes tool calls of a turn's items, as Codex records what it did: commands, patches with their files, calls of MCP.
 
 import { isObject, type Json, listOf, objectOf, textOf } from '../transcript/json.ts'
 

@@ -68,7 +68,7 @@ function grownBy(before: Totals | null, total: Totals, last: Totals | null): Tot
   return isSameSum ? minus(total, before) : (last ?? total)
 }
 
-export function tokensOf([input = 0, cached = 0, cacheWrite = 0, output]: Totals): MessageTokens {
+export function codexTokens([input = 0, cached = 0, cacheWrite = 0, output]: Totals): MessageTokens {
   const read = Math.min(input, cached)
   return tokensOfCall({ input, output, read, written: Math.min(input - read, cacheWrite) }, true)
 }

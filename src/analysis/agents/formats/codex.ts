@@ -24,12 +24,12 @@ import {
   readOutput,
   settle,
 } from './codex-calls.ts'
-import { noteTotal, ownStartOf, turnIdOf } from './codex-forks.ts'
+import { noteThreadTotal, ownStartOf, turnIdOf } from './codex-forks.ts'
 import {
   type Counter,
+  codexTokens,
   noteRecorded,
   type Totals,
-  tokensOf,
   totalsKey,
   totalsOf,
   usageIn,
@@ -262,7 +262,7 @@ function countHeld(state: State): void {
 }
 
 function noteTotalOf({ file, transcript }: State, total: Totals | null): void {
-  if (total !== null) noteTotal(file.group, transcript.id, total)
+  if (total !== null) noteThreadTotal(file.group, transcript.id, total)
 }
 
 function endApiCall(state: State, id: string, at: Time, counted: Totals | null): void {
@@ -270,7 +270,7 @@ function endApiCall(state: State, id: string, at: Time, counted: Totals | null):
   const message = {
     id: calls.pendingId ?? id,
     model: state.pendingModel ?? state.model,
-    tokens: counted === null ? null : tokensOf(counted),
+    tokens: counted === null ? null : codexTokens(counted),
     tier: state.tier,
     notes: state.pendingNotes ?? state.notes,
   }

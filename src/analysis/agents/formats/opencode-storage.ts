@@ -10,7 +10,7 @@ import { type DatabaseReader, type Row, readRows, wholeText } from '../transcrip
 import { beyondLimits, isObject, type Json, objectOf, parseJson, textOf } from '../transcript/json.ts'
 import { addTokens, noTokens, noteSum, reportedCost, type SourceFile } from '../transcript/source-file.ts'
 import { type FolderReader, type Format, type Places, SESSION_KEYS, valueIn } from './format.ts'
-import { newOpencodeState, type OpencodeState, readObject, readOpencode, tokensOf } from './opencode.ts'
+import { newOpencodeState, type OpencodeState, opencodeTokens, readObject, readOpencode } from './opencode.ts'
 import { readNextRow } from './opencode-2.ts'
 
 /** Reads a storage folder. The parts of a message are read right after it, so that memory holds few parts. */
@@ -114,12 +114,12 @@ export const OPENCODE_DATABASE: DatabaseReader = {
 function noteOwnSum({ file, copies }: OpencodeState, row: Row): void {
   const { tokens_input: input, tokens_output: output, tokens_reasoning: reasoning } = row
   const cache = { read: row.tokens_cache_read, write: row.tokens_cache_write }
-  const sum = tokensOf({ input, output, reasoning, cache }) ?? noTokens()
+  const sum = opencodeTokens({ input, output, reasoning, cache }) ?? noTokens()
   let dollars = Number(row.cost)
   // that of a session which OpenCode 1 forked includes what it copied
   const copied = row.fork_session_id == null ? copies.get(String(row.id)) : undefined
   for (const { tokens, cost } of copied?.values() ?? []) {
-    addTokens(sum, tokensOf(tokens) ?? noTokens(), -1)
+    addTokens(sum, opencodeTokens(tokens) ?? noTokens(), -1)
     dollars -= Number(cost ?? 0)
   }
   const isSum = Object.values(sum).every((count) => count >= 0)

@@ -110,7 +110,7 @@ function readMessage(state: OpencodeState, message: Json): void {
 
 function readAssistantMessage(transcript: Transcript, message: Json, id: string, at: Time): void {
   const model = textOf(message.modelID) ?? textOf(valueAt(message, 'model', 'modelID'))
-  const tokens = tokensOf(message.tokens)
+  const tokens = opencodeTokens(message.tokens)
   const provider = textOf(message.providerID) ?? valueAt(message, 'model', 'providerID')
   const subagent = transcript.parentId === null ? null : message.agent
   const notes = notesFrom({ subagent, ...vendorNotes(provider) })
@@ -122,7 +122,7 @@ function readAssistantMessage(transcript: Transcript, message: Json, id: string,
 }
 
 // unlike other agents, `input` excludes cached tokens and `output` excludes `reasoning`
-export function tokensOf(tokens: unknown): MessageTokens | null {
+export function opencodeTokens(tokens: unknown): MessageTokens | null {
   if (!isObject(tokens)) return null
   const { read, write: written } = objectOf(tokens.cache)
   const { input, reasoning } = tokens
@@ -170,7 +170,7 @@ function noteWriter({ users }: OpencodeState, transcript: Transcript, messageId:
 
 /** A message with several steps has the tokens of the last one only; their costs are added up. */
 function readStep({ steps }: OpencodeState, transcript: Transcript, id: string, part: Json): void {
-  const tokens = tokensOf(part.tokens)
+  const tokens = opencodeTokens(part.tokens)
   if (tokens === null) return
   const sum = addTokens(steps.getOrInsertComputed(id, noTokens), tokens)
   transcript.addMessage({ id, model: null, tokens: { ...sum } }, null)

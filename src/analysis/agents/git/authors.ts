@@ -3,7 +3,6 @@
 import { asciiLower } from '../../../base/text.ts'
 import { type Git, runGit } from './run-git.ts'
 
-/** An author of a repository's commits. */
 export interface Author {
   name: string
   email: string

@@ -1,5 +1,4 @@
-// Names the project of sessions, commits and pull requests. Reads the files of git itself: to start git for each folder would
-// take longer than to read its sessions.
+// Names the project of sessions, commits and pull requests by git's own files: to start git for each folder takes longer.
 
 import { statSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path'

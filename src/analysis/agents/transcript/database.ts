@@ -1,5 +1,4 @@
-// Opens databases of agents (SQLite) for reading only, and reads their rows, never with what a hostile file could have without
-// an end.
+// Opens databases of agents (SQLite) for reading only, and reads their rows, never one that a hostile file made endless.
 
 import { Database } from 'bun:sqlite'
 import { statSync } from 'node:fs'

@@ -21,7 +21,6 @@ interface FragmentsOptions {
   withTitle: boolean
 }
 
-/** Makes the parts of a session from its files, by ids. */
 export function fragmentsOf(
   transcript: Transcript,
   { workspace: { pathOf, isOfRepository }, isNamed, withTitle }: FragmentsOptions,

@@ -1,5 +1,4 @@
-// Lenient access to fields of parsed JSON: agents' formats have no schema and change with every version, so a field of an
-// unexpected type counts as absent.
+// Lenient access to fields of parsed JSON: agents' formats have no schema, so a field of an unexpected type is absent.
 
 import { scanJson } from '../../records/sent-json.ts'
 

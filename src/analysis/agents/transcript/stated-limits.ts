@@ -1,5 +1,5 @@
-// Collects the limits of a subscription that readers of formats find (formats/limits/*.ts), one state in a quarter of an hour,
-// makes their records, and reads the time in `resets 3pm`.
+// Collects the limits of a subscription that formats/limits/*.ts find, one state a quarter of an hour, makes their records, and
+// reads `resets 3pm`.
 
 import { addDays, dayOf, hourOf, isTimeZone } from '../../../base/dates.ts'
 import { cut } from '../../../base/text.ts'

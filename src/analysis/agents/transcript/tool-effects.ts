@@ -36,7 +36,6 @@ const PATH_KEYS = [
 const MAX_PATCH_FILES = 1_000
 const MAX_PATH = 4096
 
-/** The effects of a call, from its tool's name, its decoded input and the files that the agent recorded as changed. */
 export function effectsOf(name: string, input: Json, changed: readonly string[] = []): CallEffects {
   const command = isTool('shell', name) ? [commandOf(input)].flat().join(' ') : ''
   const patch = patchOf(name.toLowerCase(), input, command)

@@ -1,6 +1,5 @@
 // Reads the usage of sub-agents of Pi, its extensions and Oh My Pi. The result of a tool states what they used, and names their
-// files or their run. A file may be read too, with this result, before or after it, or never: then the result is all that is
-// known.
+// files or their run. A file may be read too, before or after the result, or never: then the result is all that is known.
 
 import { objectsIn } from '../../transcript/contents.ts'
 import { type Json, listOf, objectOf, textOf, valueAt } from '../../transcript/json.ts'
