@@ -245,6 +245,8 @@ export function readDocument(document: Json): Api {
     api.events.push({ name: event, model: name, data })
   }
   findBases(api)
+  const twice = [...api.enums.keys()].find((name) => api.models.has(name))
+  if (twice !== undefined) throw new Error(`${twice} is an object and an enumeration: rename one`)
   return api
 }
 
