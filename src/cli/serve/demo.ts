@@ -20,6 +20,7 @@ import type { Change } from '../../http/queues/gate.ts'
 import { generateHotWork } from '../../server/seed/demo-hot.ts'
 import { addDemoRules } from '../../server/seed/demo-rules.ts'
 import {
+  DAYS,
   demoBudgets,
   demoLimits,
   demoMembers,
@@ -27,6 +28,7 @@ import {
   demoPlans,
   demoReport,
   READER,
+  SEED,
 } from '../../server/seed/demo-team.ts'
 import { generateWork } from '../../server/seed/demo-work.ts'
 import { generateAudit } from '../../server/seed/risks.ts'
@@ -43,8 +45,6 @@ import { startReceiver } from '../webhook/receiver.ts'
 import { serveUntilSignal } from './until-signal.ts'
 
 const ORG = 'demo'
-const DAYS = 183
-const SEED = 2
 /** Audit entries. */
 const ENTRIES = 90
 /** One of the machines has sent nothing since. */
@@ -162,7 +162,7 @@ async function fill(context: Context, sql: Sql, webhooks: DemoWebhooks): Promise
   await writeRecords(deps, id, [...demoPlans(now, DAYS), ...demoLimits(now)], actor)
   // last, so that the changes above send no webhooks
   const [endpoint, failing] = await webhooks.register(sql, id)
-  await addDemoRules(sql, id, { endpoint, failing }, now, context.config.webhookTimeoutMs)
+  await addDemoRules(sql, id, { endpoint, failing }, now, context.config.webhookTimeoutMs, actor)
   return {
     key,
     readerKey,

@@ -1,16 +1,19 @@
 // The alert and the digest of the demo, each with a test that its webhook endpoint has received, a test that another one
 // has not, and days that are drawn for a team.
 
+import type { Actor } from '../../accounts/audit-log/append.ts'
 import { addDays, dateOf, UTC } from '../../base/dates.ts'
 import type { Sql } from '../../database/client.ts'
 import { inOrganization } from '../../database/org-lock.ts'
 import { nextHour } from '../../features/alerts/digest-model.ts'
 import { type Definitions, putRule } from '../../features/alerts/rule-queries.ts'
 import { putEffects } from '../../features/effects/effect-queries.ts'
+import { addEffect } from '../../features/effects/recorded-changes.ts'
 import { EXAMPLE_IDS } from '../../http/openapi/examples.ts'
 import { EVENTS, eventBody } from '../../webhooks/outbox/catalogue.ts'
 import { insertTest } from '../../webhooks/outbox/insert-test.ts'
 import { settle } from '../../webhooks/outbox/settle.ts'
+import { demoChanges } from './demo-team.ts'
 
 const { alert_id, digest_id } = EXAMPLE_IDS
 const TESTS = [
@@ -33,6 +36,7 @@ export async function addDemoRules(
   { endpoint, failing }: Record<'endpoint' | 'failing', string>,
   now: Date,
   timeoutMs: number,
+  actor: Actor,
 ): Promise<void> {
   const destinations = [{ type: 'webhook' as const }]
   const time = { weekday: 'monday', hour: 8 } as const
@@ -59,6 +63,7 @@ export async function addDemoRules(
         ...{ members: null, projects: null, team: 'payments' },
       },
     ])
+    for (const change of demoChanges(now)) await addEffect(tx, orgId, actor, change, dateOf(now))
     const testOf = async (event: Tested, to: string, test: { id: string; source?: string }) => {
       const data = { ...EVENTS[event].example, test: true as const }
       const message = { event, bodyOf: (id: string) => eventBody(id, event, now, data), at: now, timeoutMs }

@@ -53,14 +53,18 @@ type Content = Omit<SessionRecord, 'id' | 'project_name' | 'created_at'>
 
 const MIN_CALLS_OF_PROMPT = 3
 
-/** Makes the content of a session: turns with tokens and tools; costs and scores follow from them when it is stored. */
-export function demoSession(random: Random, agent: Agent, touched: readonly string[]): Content {
+/**
+ * Makes the content of a session: turns with tokens and tools; costs and scores follow from them when it is stored.
+ * `part`: that of the usual calls for a prompt.
+ */
+export function demoSession(random: Random, agent: Agent, touched: readonly string[], part = 1): Content {
   const { below } = random
   const model = random.pick(MODELS[agent])
   const tools = TOOLS[agent]
   // most sessions go well, some badly
   const failing = random() ** 5 * 0.5
-  const turns = 2 + Math.floor(random() ** 2 * MAX_TURNS)
+  const asked = 2 + Math.floor(random() ** 2 * MAX_TURNS)
+  const turns = Math.ceil(asked * part)
   let context = 12_000 + below(10_000)
   const calls = Array.from({ length: turns }, (_, index) => {
     const creation = 400 + below(3_500)
@@ -84,7 +88,7 @@ export function demoSession(random: Random, agent: Agent, touched: readonly stri
     }
   })
   // somebody asks for something every few calls
-  const callsOfPrompt = MIN_CALLS_OF_PROMPT + (turns % 5)
+  const callsOfPrompt = Math.round((MIN_CALLS_OF_PROMPT + (asked % 5)) * part)
   const turn_records = calls
     .flatMap((call, index) => (index % callsOfPrompt === 0 ? [{ role: 'user' as const }, call] : [call]))
     .map((turn, index) => ({ turn_number: index + 1, ...turn }))

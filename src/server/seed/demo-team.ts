@@ -6,7 +6,11 @@ import type { LimitRecord, PlanRecord } from '../../analysis/records/plan.ts'
 import { addDays, dateOf } from '../../base/dates.ts'
 import { EXAMPLE_IDS } from '../../http/openapi/examples.ts'
 
-// The organization of the demo: people, projects, and the budget.
+// The organization of the demo: people, projects, changes, and the budget.
+
+export const DAYS = 183
+/** The effect of the training is seen with these random numbers, whatever day is today. */
+export const SEED = 16
 
 /** `weight`: the amount of work. `projects`: indexes, the main one first. `begins`: the UTC hour at which their day begins. */
 const person = (
@@ -56,6 +60,22 @@ const TEAMS = ['payments', 'product', 'data', 'platform']
 
 /** The key of the dashboard's link is this member's. */
 export const READER = 'ben@example.com'
+
+const changeOf = (name: string, kind: 'training' | 'setting', daysAgo: number, people: string) => {
+  const members = people.split(' ').map((person) => `${person}@example.com`)
+  return { name, kind, daysAgo, members }
+}
+const SMALLER = 'Training: smaller tasks, fewer files at once'
+/** Its effect is seen. */
+export const TRAINING = changeOf(SMALLER, 'training', 77, 'ben chen ada farid greta')
+/** It has none. */
+const LINTER = changeOf('A linter runs after each edit', 'setting', 42, 'ben ada kavya elif ines')
+
+/** The changes that are recorded. */
+export const demoChanges = (now: Date) =>
+  [TRAINING, LINTER].map(({ daysAgo, ...change }) => {
+    return { ...change, unit: 'member' as const, day: addDays(dateOf(now), -daysAgo) }
+  })
 
 /** US dollars a month: of the organization, of teams, and of who reads. */
 const LIMITS = [
@@ -126,7 +146,7 @@ export function demoReport(now: Date): ReportRecord {
 export const demoNotes = (now: Date): NoteRecord[] =>
   (
     [
-      [5, 'A training: smaller tasks, fewer files at once', {}],
+      [5, 'The training for everybody else: smaller tasks, fewer files at once', {}],
       [12, 'The checkout rewrite begins', { project: 'checkout' }],
       [24, 'claude-opus-4-5 is the default model', {}],
     ] as const

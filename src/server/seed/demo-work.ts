@@ -3,7 +3,7 @@ import type { PrRiskRecord } from '../../analysis/records/risk.ts'
 import type { SessionRecord } from '../../analysis/records/session.ts'
 import { DAY_MS } from '../../base/dates.ts'
 import { type Agent, demoSession, demoVersion } from './demo-session.ts'
-import { PEOPLE, PROJECTS } from './demo-team.ts'
+import { PEOPLE, PROJECTS, TRAINING } from './demo-team.ts'
 import { lifecycleOf, type Random, randomFrom } from './generate.ts'
 
 // The work of the demo's half year: each pull request is a branch with sessions and commits of one person; besides, there
@@ -25,6 +25,10 @@ export interface DemoWork {
 const PULL_REQUESTS = 170
 /** Sessions on the main branch. */
 const OTHER_SESSIONS = 420
+/** More than a seed's sessions, each of which has random numbers of its own. */
+const SESSIONS_OF_SEED = 10_000
+/** The part of the calls for a prompt that is left after the training. */
+const TRAINED = 0.55
 const REPOSITORY_OWNER = 'acme'
 const VERBS = [
   ['feat', 'Add'],
@@ -66,7 +70,9 @@ export function generateWork({ days, seed, now }: DemoPlan): DemoWork {
     let day = Math.floor(at / DAY_MS)
     // 1970-01-01 was a Thursday
     const weekday = (day + 3) % 7
-    if (weekday > 4 && random() > WEEKEND) day -= weekday - below(5)
+    // drawn on each day, so that what is drawn next is the same whatever day is today
+    const [part, other] = [random(), below(5)]
+    if (weekday > 4 && part > WEEKEND) day -= weekday - other
     const hour = (PEOPLE[who]?.begins ?? 8) + random() * WORKDAY_HOURS
     return Math.min(day * DAY_MS + hour * HOUR_MS, now.getTime() - LONGEST_MS)
   }
@@ -76,8 +82,11 @@ export function generateWork({ days, seed, now }: DemoPlan): DemoWork {
   }
   const addSession = (at: number, branch: Branch, touched: string[], number?: number) => {
     const agent = AGENTS[(branch.who + below(4)) % AGENTS.length] ?? 'claude-code'
+    const isTrained =
+      TRAINING.members.includes(authorOf(branch).email) && at >= now.getTime() - TRAINING.daysAgo * DAY_MS
+    const own = randomFrom(seed * SESSIONS_OF_SEED + work.sessions.length)
     work.sessions.push({
-      ...demoSession(random, agent, touched),
+      ...demoSession(own, agent, touched, isTrained ? TRAINED : 1),
       ...{ version: demoVersion(agent, at), effort: 'medium' },
       id: `sess_demo${String(work.sessions.length).padStart(4, '0')}`,
       ...branchFields(branch, number),

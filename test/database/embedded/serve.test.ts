@@ -239,6 +239,13 @@ test('the demo serves half a year of data from a folder that it removes, whateve
   expect((await get('/v1/audit/report')).source).toBe('pregenerated')
   expect((await get('/v1/models')).data.map(({ name }: { name: string }) => name)).toContain('gpt-5.2-codex')
   expect((await get('/v1/cost?group_by=month')).by_period.length).toBeGreaterThanOrEqual(6)
+  // the effect of one change is seen, that of another one is not
+  const recorded = async (kind: string) => (await get(`/v1/effects?kind=${kind}`)).data
+  const [training] = await recorded('training')
+  expect(training).toMatchObject({ verdict: 'seen', evidence: 'compared', changed: 5 })
+  expect(training.effect).toBeLessThan(-0.35)
+  expect(training.money.extra).toBeLessThan(0)
+  expect(await recorded('setting')).toMatchObject([{ verdict: 'not_seen' }])
   // an operator and a manager have something to find
   const { endpoints, silent_machines } = await get('/v1/attention')
   expect([endpoints.length, silent_machines.length]).toEqual([1, 1])
