@@ -18,7 +18,6 @@ export type DetectedFormat =
 /** The head of a folder or a database, which says nothing of their sessions before they are read. */
 export const NO_HEAD = { sessionId: null, startedBy: null, startedAt: '', isBackground: false }
 
-/** The bytes that a file's format is detected by. */
 export const HEAD_BYTES = 256 * 1024
 /** Lines examined: the first ones may be damaged or of a type that all formats share. */
 const MAX_SNIFFED_LINES = 200

@@ -7,7 +7,6 @@ import { type Attributes, eventName, isoTime, MAX_TEXT, type TelemetryRecord, wi
 type Fields = Readonly<Record<string, unknown>>
 type OnRecord = (record: TelemetryRecord) => void
 
-/** A request that is not of OTLP's form. */
 export class JsonFormError extends Error {}
 
 /** Calls `onRecord` for each record of a parsed request of any signal. Throws JsonFormError. */

@@ -4,7 +4,6 @@ const [VARINT, FIXED64, LENGTH, START_GROUP, END_GROUP, FIXED32] = [0, 1, 2, 3, 
 /** Groups within each other that are skipped. */
 const MAX_DEPTH = 32
 
-/** A message that is not in the wire format. */
 export class WireError extends Error {}
 
 const VARINT_BYTES = 10

@@ -17,7 +17,6 @@ export const byBytes = (a: string, b: string): number => Buffer.compare(Buffer.f
 
 const KEYS = ['day', 'utc_day', 'model', 'price', 'vendor', 'paid_by'] as const
 
-/** The sums over some calls. */
 export interface Counts {
   calls: number
   prompts: number

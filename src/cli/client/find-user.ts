@@ -4,7 +4,6 @@ import { existsSync } from 'node:fs'
 import { OperatorError } from '../../base/errors.ts'
 import { type Environment, homeOf } from './folders.ts'
 
-/** The user of a command's sessions, and how the user is known. */
 export interface SessionUser {
   email: string
   from: '--user' | 'CLOUD_ANALYTICS_USER' | "the key's member" | 'git config user.email'

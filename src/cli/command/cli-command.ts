@@ -9,7 +9,6 @@ export const KEY_HELP = 'API key (CLOUD_ANALYTICS_KEY, else that of login); or @
 
 const PROGRAM = /(^|\W)cloud-analytics /
 
-/** A command of the program, with the parts that several have. */
 export class CliCommand extends Command {
   constructor(
     readonly started: ProcessContext,

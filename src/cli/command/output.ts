@@ -30,7 +30,6 @@ const outputError = (error: unknown): OperatorError =>
   noSpaceError(error, 'standard output') ??
   new OperatorError(`standard output cannot be written (${codeOf(error) ?? messageOf(error)})`)
 
-/** Prints a line for the user on standard error: standard output is for results. */
 export function printMessage(text: string): void {
   // clears a progress bar, which is drawn again with its next change
   process.stderr.write(`${process.stderr.isTTY ? CLEAR_LINE : ''}${visible(text)}\n`)

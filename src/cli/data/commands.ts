@@ -1,3 +1,5 @@
+// Declares the commands that move records: `sync`, `import`, `export` and `seed`.
+
 import { Option } from 'commander'
 import { USER_HELP } from '../client/commands.ts'
 import { type CliCommand, KEY_HELP } from '../command/cli-command.ts'

@@ -1,3 +1,5 @@
+// The command `cost`: the summary of a range of days; with --by the sums by a key.
+
 import { checked } from '../../analysis/records/problems.ts'
 import { addDays, daysBetween, monthOf } from '../../base/dates.ts'
 import { OperatorError } from '../../base/errors.ts'
@@ -21,7 +23,6 @@ import { figure, findBody, type Source, type View } from './source.ts'
 
 type CostOptions = OrgOptions & { by?: string; andBy?: string; sort?: string; order?: string }
 
-/** `cost`: the summary; with --by the sums by a key. */
 export async function showCost(context: Context, options: CostOptions): Promise<void> {
   const { by, andBy, sort, order = 'asc' } = options
   if (by === undefined) {

@@ -1,3 +1,5 @@
+// The commands `effects list` and `effects show`.
+
 import { type Effect, EffectListQuery, EffectQuery } from '../../features/effects/model.ts'
 import { isFound, isMoreBetter, saidChange, saidRange, saidVerdict } from '../../features/effects/words.ts'
 import type { Pagination } from '../../http/query.ts'
@@ -23,7 +25,6 @@ const COLUMNS: readonly Column<Effect>[] = [
   { head: 'VERDICT', value: saidVerdict, least: 20 },
 ]
 
-/** `effects list`: what changed and what it made, newest first. */
 export const showEffects = figure<{ data: Effect[]; pagination: Pagination }>({
   path: '/effects',
   query: EffectListQuery,

@@ -6,7 +6,6 @@ import { addDays, dayOf, isDate, UTC } from '../../base/dates.ts'
 import { OperatorError } from '../../base/errors.ts'
 import type { CliCommand } from '../command/cli-command.ts'
 
-/** Parameters of a request, by their names in the API. */
 export type Parameters = Record<string, string | undefined>
 
 /** The flags that are called otherwise than their parameters. */

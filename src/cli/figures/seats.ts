@@ -1,3 +1,5 @@
+// The commands `seats` (what each costs, and what its work would have cost) and `limits`.
+
 import { Type } from '@sinclair/typebox'
 import { type MySeats, type Seat, type SeatPage, SeatQuery } from '../../features/seats/model.ts'
 import type { OrgOptions } from '../client/find-server.ts'
@@ -10,7 +12,6 @@ import { figure, type View } from './source.ts'
 
 const COLOURS: Readonly<Record<string, Colour>> = { idle: 'yellow', limited: 'red', low: 'yellow' }
 
-/** `seats`: what each seat costs, and what its work would have cost. */
 export const showSeats = figure<SeatPage>({
   path: '/seats',
   query: SeatQuery,

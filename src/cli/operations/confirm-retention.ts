@@ -1,3 +1,5 @@
+// The command `retention confirm`: a shorter RETENTION_* of the server of this database holds at once.
+
 import {
   announcementOf,
   confirmSettings,
@@ -8,7 +10,6 @@ import { plural } from '../../base/text.ts'
 import { type Context, withDatabase } from '../command/context.ts'
 import { printResult } from '../command/output.ts'
 
-/** `retention confirm`: the shorter RETENTION_* that a server of this database has. */
 export async function confirmRetention(context: Context, { yes }: { yes?: true }): Promise<void> {
   const waiting = await withDatabase(context, async (sql) => {
     const settings = (await listPendingRetentions(sql)).filter(({ orgId }) => orgId === null)

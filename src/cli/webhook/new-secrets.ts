@@ -1,3 +1,5 @@
+// The command `webhook new-secrets`: all endpoints get new signing secrets, kept by the secret key or, where it is lost, a new one.
+
 import { randomBytes } from 'node:crypto'
 import { organizationsOf } from '../../accounts/organizations/queries.ts'
 import { OperatorError } from '../../base/errors.ts'
@@ -16,7 +18,6 @@ interface NewSecretsOptions {
   yes?: true
 }
 
-/** `webhook new-secrets`: with the key at hand, or a new one where there is none. */
 export async function newSecrets(context: Context, { org, all, yes }: NewSecretsOptions): Promise<void> {
   if ((org === undefined) === (all === undefined)) throw new OperatorError('give either --org or --all', 2)
   if (yes !== true)

@@ -1,3 +1,5 @@
+// The command `webhook verify`: checks the signature of a body on standard input; an invalid one is an OperatorError.
+
 import { OperatorError } from '../../base/errors.ts'
 import { verifySignature, verifyStandardSignature } from '../../webhooks/signing/signature.ts'
 import { readAtMost } from '../client/ask-server.ts'
@@ -15,7 +17,6 @@ interface VerifyOptions {
   timestamp?: string
 }
 
-/** `webhook verify`: checks the signature of standard input. Throws OperatorError when it is not valid. */
 export async function verifyWebhook({ env, json }: Context, options: VerifyOptions): Promise<void> {
   const isValid = checkerOf(secretOf(env, options.secret), options)
   if (process.stdin.isTTY) printMessage('the body, as it was sent (Ctrl-D ends it):')

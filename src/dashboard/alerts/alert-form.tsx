@@ -1,3 +1,5 @@
+// The form of an alert in three choices (what, where, when), beside what that alert would have told.
+
 import { useState } from 'preact/hooks'
 import { alertMessage } from '../../features/alerts/message.ts'
 import type { Alert, Metric, Watched } from '../../features/alerts/model.ts'
@@ -76,7 +78,6 @@ function watchedOf(fields: Fields, stored: Alert | undefined): Watched | undefin
   }
 }
 
-/** Asks for an alert in three choices: what, where and when. Beside it is what that would have told. */
 export function AlertForm({ stored, nameOf, save, children }: RuleFormProps<Alert>) {
   const [fields, setFields] = useState(() => {
     const first = storedFields(stored)

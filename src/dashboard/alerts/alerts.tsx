@@ -1,3 +1,5 @@
+// The page `Alerts`: makes alerts, and shows their states and what they sent.
+
 import { UNITS } from '../../features/alerts/message.ts'
 import type { Alert, Metric } from '../../features/alerts/model.ts'
 import { dayOfTime } from '../client/days.ts'
@@ -62,5 +64,4 @@ const ALERTS: RuleKind<Alert> = {
     ),
 }
 
-/** Makes alerts, and shows their states and what they sent. */
 export const AlertsPage = (props: PageProps) => <RulesPage kind={ALERTS} {...props} />

@@ -98,7 +98,6 @@ function softOf({ evidence, change }: Effect): string {
     : `${since} Chance did not decide who changed: work that became harder that very week looks the same.`
 }
 
-/** Shows what the effect is made of, in money. */
 function Parts({ effect: { money } }: { effect: Effect }) {
   if (money === null) return null
   const rows = Object.entries(money.parts)

@@ -26,7 +26,6 @@ import { type Facts, newestOf, newestUses, unlistedOf, whenOf } from './newest-w
 const USUAL = '90d'
 const MONTH_OF_WEEKS = 365.25 / 12 / 7
 
-/** Says what each change of how the organization works made of its cost, and with which range. No person is named. */
 export function PaidPage({ route: { query }, who }: PageProps) {
   const { count, said, run } = useChanges()
   const days = datesOf(query, USUAL)

@@ -1,3 +1,5 @@
+// Says on the overview that days and months of before have moved, and why, until a reader has read it.
+
 import { useState } from 'preact/hooks'
 import { dayOfTime } from '../client/days.ts'
 import { formatDay } from '../client/format.ts'
@@ -9,7 +11,6 @@ interface DaysMovedProps {
   organization: string
 }
 
-/** Says that days and months of before have moved, and why, until a reader has read it. */
 export function DaysMoved({ at, organization }: DaysMovedProps) {
   const read = storedAs(`cloud-analytics-moved ${organization}`, () => localStorage)
   const [isRead, setRead] = useState(read.read() === at)

@@ -1,3 +1,5 @@
+// The page `Overview` of the morning; where there is nothing, how the first sessions come.
+
 import type { ComponentChildren } from 'preact'
 import type { Attention } from '../../features/attention/model.ts'
 import type { Breakdown } from '../../features/cost/breakdown-model.ts'
@@ -33,7 +35,6 @@ import { ToDecide } from './to-decide.tsx'
 
 const MOVERS = 5
 
-/** The overview of the morning; where there is nothing, how the first sessions come. */
 export function OverviewPage({ route: { query }, who }: PageProps) {
   const project = query.get('project') ?? undefined
   const range = rangeOf(query)

@@ -1,3 +1,5 @@
+// The page `Audit`: who changed what, newest first.
+
 import type { AuditEntry } from '../../features/audit/model.ts'
 import { type Page, useApi } from '../client/api.ts'
 import { dayOfTime } from '../client/days.ts'
@@ -10,7 +12,6 @@ import { List } from '../parts/list.tsx'
 import { AnswerOf, Empty, Ready } from '../parts/show.tsx'
 import { codeColumn, Time, textColumn, UNKNOWN } from '../parts/values.tsx'
 
-/** Who changed what, newest first. */
 export function AuditPage({ route: { query } }: PageProps) {
   const [from, to] = [query.get('from') ?? '', query.get('to') ?? '']
   const list = { ...pick(query, 'action', 'user_id', 'page'), date_from: from, date_to: to }

@@ -1,3 +1,5 @@
+// The page `Badges`: chooses a badge, shows it, and gives the Markdown that embeds it.
+
 import { useState } from 'preact/hooks'
 import { linkTo, type PageProps, searchOf } from '../client/links.ts'
 import { basePath } from '../client/server-url.ts'
@@ -8,7 +10,6 @@ import { BADGES, BadgePicture } from '../settings/badges.tsx'
 
 const STYLES = ['flat', 'flat-square', 'plastic', 'for-the-badge', 'social'] as const
 
-/** Chooses a badge, shows it, and gives the Markdown that embeds it. */
 export function BadgesPage({ who }: PageProps) {
   const [kind, setKind] = useState<string>('quality')
   /** Parameters of the badge's URL: those with their usual value are left out. */

@@ -1,3 +1,5 @@
+// The page `Budgets`: monthly limits of the organization, its projects, members and teams; what is spent, foreseen, and set.
+
 import type { BudgetPage, ScopedBudget } from '../../features/budgets/model.ts'
 import { request, useApi } from '../client/api.ts'
 import { isDay, lastMonths, monthOf, today } from '../client/days.ts'
@@ -43,7 +45,6 @@ const months = () =>
 const budgetPath = (month = '', scope: Readonly<Record<string, string | undefined>>) =>
   `/budgets/${month}?${new URLSearchParams(Object.entries(scope).map(([of, name = '']) => [of, name]))}`
 
-/** The monthly limits of the organization, its projects, members and teams: what is spent of them, foreseen, and set. */
 export function BudgetsPage({ route: { query }, who }: PageProps) {
   const { count, said, run } = useChanges()
   const budgets = useApi<BudgetPage>(

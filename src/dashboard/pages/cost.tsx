@@ -1,3 +1,5 @@
+// The page `Spend`: the cost by any key that the API sums by, as a chart, in sentences and in a table.
+
 import type { Breakdown, BreakdownItem } from '../../features/cost/breakdown-model.ts'
 import { PeriodChart } from '../charts/period-chart.tsx'
 import { useApi, useAsked } from '../client/api.ts'
@@ -44,7 +46,6 @@ import { Unpriced } from './unpriced.tsx'
 /** Keys that a chart shows at most, after clicks on the rest. */
 const MAX_SHOWN = 24
 
-/** Shows the cost by any key that the API sums by. */
 export function CostPage({ route, who }: PageProps) {
   const { query } = route
   const by = COST_KEYS.find((key) => key === query.get('by')) ?? 'project'

@@ -216,7 +216,6 @@ const SoftOutcomes = ({
   </>
 )
 
-/** Shows what became of the pull requests. */
 export const Totals = ({ total }: { total: Outcomes['total'] }) => (
   <Facts
     kind="totals"

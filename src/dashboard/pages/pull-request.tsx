@@ -1,3 +1,5 @@
+// The page of one pull request: how its score came about, and the sessions that made it.
+
 import type { RiskDetail } from '../../features/risk/model.ts'
 import { useApi } from '../client/api.ts'
 import {
@@ -32,7 +34,6 @@ const POINTS: Readonly<Record<string, string>> = {
   ...{ base: 'to begin with', fix: 'it is a fix', others: 'other files', limit: 'above 100' },
 }
 
-/** One pull request: how its score came about, and the sessions that made it. */
 export function PullRequestPage({ id }: { id: string }) {
   const item = useApi<RiskDetail>(`/risk/${encodeURIComponent(id)}`)
   return (

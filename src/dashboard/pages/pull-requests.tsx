@@ -1,3 +1,5 @@
+// The page `Pull requests`: those that match, newest first or by risk.
+
 import type { Outcomes } from '../../features/outcomes/model.ts'
 import type { RiskScore } from '../../features/risk/model.ts'
 import { RATINGS, RiskChart } from '../charts/risk-chart.tsx'
@@ -29,7 +31,6 @@ async function riskiest(filters: Query, rating: string | undefined, signal: Abor
   return { data, pagination: { page: 1, per_page: data.length, total: data.length } }
 }
 
-/** The pull requests that match, newest first or by risk. */
 export function PullRequestsPage({ route: { query }, who }: PageProps) {
   const filters = pick(query, 'repo', 'state')
   const { rating, page } = pick(query, 'rating', 'page')

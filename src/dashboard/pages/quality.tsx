@@ -1,3 +1,5 @@
+// The page `Quality`: how smoothly sessions went, and where the lowest scores are.
+
 import type { QualityOverview, QualityTrend } from '../../features/quality/model.ts'
 import type { SessionListItem } from '../../features/sessions/model.ts'
 import { ScoreChart } from '../charts/score-chart.tsx'
@@ -23,7 +25,6 @@ const COLUMNS = SESSION_COLUMNS.map((one) =>
   one.name === 'Quality' ? { ...one, phone: 'main' as const } : one,
 )
 
-/** Says how smoothly sessions went, and where the lowest are. */
 export function QualityPage({ route: { query }, who }: PageProps) {
   const range = rangeOf(query)
   const project = query.get('project') ?? undefined

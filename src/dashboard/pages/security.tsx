@@ -1,3 +1,5 @@
+// The page `Security`: what was found, where, since when and who has it; an admin and the assignee say what became of it.
+
 import type { FindingPage, ListedFinding } from '../../features/security/finding-model.ts'
 import type { Heatmap, HeatmapFile, SecurityOverview } from '../../features/security/model.ts'
 import { getJson, type Loaded, type Page, pathOf, useApi, useLoaded } from '../client/api.ts'
@@ -30,7 +32,6 @@ const CATEGORIES: Readonly<Record<string, string>> = {
   ...{ secret: 'secret', command: 'dangerous command', file: 'risky file', mode: 'risky mode' },
 }
 
-/** Tells what was found, where, since when and who has it; an admin and the assignee say what became of it. */
 export function SecurityPage({ route: { query }, who }: PageProps) {
   const changes = useChanges()
   const status = query.get('status') ?? 'open'

@@ -138,7 +138,6 @@ interface QueryFieldProps {
   isNumber?: boolean
 }
 
-/** A text or number that is kept in the URL. */
 export function QueryField({ name, ...field }: QueryFieldProps) {
   const value = useHere().query.get(name) ?? ''
   return <Field {...field} value={value} onChange={(changed) => setQuery({ [name]: changed })} />

@@ -1,3 +1,5 @@
+// A palette (Ctrl-K, or the button) that goes to a page, project, team, person or session by its name.
+
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { linkTo, NONE, type Query } from '../client/links.ts'
 import { loadPeople, SUGGESTIONS } from '../client/lists.ts'
@@ -72,7 +74,6 @@ interface PaletteProps {
   hasSettings: boolean
 }
 
-/** Goes to a page, project, team, person or session by its name: Ctrl-K, or the button. */
 export function Palette({ pages, hasSettings }: PaletteProps) {
   const dialog = useRef<HTMLDialogElement>(null)
   const field = useRef<HTMLInputElement>(null)

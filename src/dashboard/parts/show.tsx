@@ -38,7 +38,6 @@ interface AnswerOfProps<Value> extends Pick<AnswerProps, 'soft'> {
   children: (value: Value) => ComponentChildren
 }
 
-/** The answer from what was loaded. */
 export function AnswerOf<Value>({ loaded, name, soft, children }: AnswerOfProps<Value>) {
   const value = loaded.value
   return <Answer soft={soft}>{value === undefined ? name : children(value)}</Answer>

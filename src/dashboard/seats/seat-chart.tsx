@@ -1,3 +1,5 @@
+// A chart of seats: a bar for each, with a line at what it costs.
+
 import type { Seat } from '../../features/seats/model.ts'
 import { Axes, MARGIN, middleOf, scaleTo, widthOfPart } from '../charts/axes.tsx'
 import { Figure } from '../charts/figure.tsx'
@@ -22,7 +24,6 @@ const LEGEND: readonly (readonly [kind: string, name: string, of?: number])[] = 
   ['bad', 'hit a limit', LINE],
 ]
 
-/** A bar for each seat, with a line at what it costs. */
 export function SeatChart({ seats, seatName }: { seats: readonly Seat[]; seatName: (seat: Seat) => string }) {
   const { ticks, y } = scaleTo(Math.max(0, ...seats.flatMap(({ cost, paid }) => [cost, paid])), HEIGHT)
   const draw = (width: number) => {

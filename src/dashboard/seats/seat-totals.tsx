@@ -1,3 +1,5 @@
+// The two totals of the page `Seats`, which are never added, and what to do about three groups of seats.
+
 import type { ComponentChildren } from 'preact'
 import type { Seat, SeatPage } from '../../features/seats/model.ts'
 import { useApi } from '../client/api.ts'
@@ -83,7 +85,6 @@ function Group({ of: { name, verdict, word, none, said }, page, query, changes }
   )
 }
 
-/** The two totals, which are never added, and what to do about three groups of seats. */
 export function Totals(props: TotalsProps) {
   const { paid, seats, cost } = props.page.total
   return (

@@ -1,3 +1,5 @@
+// Sentences of the page `Seats`: what seats cost, which are idle or little used, and what could be saved.
+
 import type { Plan, Seat, SeatPage } from '../../features/seats/model.ts'
 import { countOf, formatDollars, formatShare, formatWhole, inRange, someOf } from '../client/format.ts'
 

@@ -1,3 +1,5 @@
+// The page of one session: what it cost and how its scores came about.
+
 import type { SessionDetail } from '../../features/sessions/model.ts'
 import { useApi } from '../client/api.ts'
 import {
@@ -19,7 +21,6 @@ import { QualityFactors } from './quality-factors.tsx'
 import { didOf } from './session-words.ts'
 import { Timeline, Turns } from './turns.tsx'
 
-/** One session: what it cost and how its scores came about. */
 export function SessionPage({ id }: { id: string }) {
   const session = useApi<SessionDetail>(`/sessions/${encodeURIComponent(id)}`)
   const members = useNames()

@@ -1,3 +1,5 @@
+// The page `Sessions`: the list of those that match, with filters and columns to choose.
+
 import { useState } from 'preact/hooks'
 import type { Breakdown } from '../../features/cost/breakdown-model.ts'
 import type { SessionListItem } from '../../features/sessions/model.ts'
@@ -20,7 +22,6 @@ const PER_PAGE = 25
 /** Filters of the list that are the same in the page's address. */
 const FILTERS = [...KEYS, 'min_cost', 'max_cost', 'min_quality', 'max_quality', 'has_findings'] as const
 
-/** The sessions that match. */
 export function SessionsPage({ route, who: { member } }: PageProps) {
   const { query } = route
   const list = {

@@ -1,3 +1,5 @@
+// The turns of a session in order, as a chart and a list: cost by model, tools, what failed and was found.
+
 import { useEffect, useState } from 'preact/hooks'
 import type { Finding, TurnDetail } from '../../features/sessions/model.ts'
 import { PeriodChart, type Series } from '../charts/period-chart.tsx'
@@ -19,7 +21,6 @@ const MAX_BARS = 90
 /** Models with a colour of their own. */
 const MODELS = 5
 
-/** The turns of a session in their order: when, what they cost by model, which tools they used, what failed and was found. */
 export function Timeline({
   turns,
   findings,

@@ -1,3 +1,5 @@
+// A section of the settings: makes, rotates and revokes API keys.
+
 import { useState } from 'preact/hooks'
 import { SCOPE_TABLE } from '../../accounts/keys/scopes.ts'
 import type { CreatedKey, Key, KeyPage } from '../../features/keys/model.ts'
@@ -12,7 +14,6 @@ import { List } from '../parts/list.tsx'
 import { AnswerOf, Empty } from '../parts/show.tsx'
 import { Time } from '../parts/values.tsx'
 
-/** Makes, rotates and revokes API keys. */
 export function KeySettings({ who, route: { query } }: PageProps) {
   const { count, said, run } = useChanges()
   const [made, setMade] = useState<CreatedKey>()

@@ -1,3 +1,5 @@
+// A section of the settings: adds and invites members, and changes what they may do.
+
 import { useState } from 'preact/hooks'
 import type { Member, MemberPage } from '../../features/members/model.ts'
 import { getJson, request, useApi } from '../client/api.ts'
@@ -17,7 +19,6 @@ const ROLES: [string, string][] = [
   ['owner', 'owner: everything, also owners'],
 ]
 
-/** Adds and invites members, and changes what they may do. */
 export function MemberSettings({ who, route: { query } }: PageProps) {
   const { count, said, run } = useChanges()
   const [link, setLink] = useState<{ url: string; name: string }>()

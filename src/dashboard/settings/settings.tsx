@@ -1,3 +1,5 @@
+// The page `Settings` of the organization, a section at a time.
+
 import type { ComponentType } from 'preact'
 import { isAdmin, linkTo, type PageProps } from '../client/links.ts'
 import { Answer } from '../parts/show.tsx'
@@ -18,7 +20,6 @@ const SECTIONS: readonly { name: string; title: string; Content: ComponentType<P
   { name: 'server', title: 'Server', Content: ServerSettings },
 ]
 
-/** The settings of the organization, a section at a time. */
 export function SettingsPage({ who, route }: PageProps) {
   const mayUse = isAdmin(who) || (who.key === null && who.member?.role === 'developer')
   if (!mayUse) {

@@ -1,3 +1,5 @@
+// A section of the settings: makes keys by which coding agents send telemetry, with the settings to paste.
+
 import { useState } from 'preact/hooks'
 import { settingsOf, TELEMETRY_AGENTS } from '../../analysis/telemetry/agent-settings.ts'
 import type { CreatedKey } from '../../features/keys/model.ts'
@@ -9,7 +11,6 @@ import { Choice, named } from '../parts/fields.tsx'
 import { Form, Input, Saying, useChanges } from '../parts/form.tsx'
 import { Answer } from '../parts/show.tsx'
 
-/** Makes keys by which coding agents send telemetry, with the settings to paste. */
 export function TelemetrySettings() {
   const { said, run } = useChanges()
   const [made, setMade] = useState<{ agent: (typeof TELEMETRY_AGENTS)[number]; key: string }>()

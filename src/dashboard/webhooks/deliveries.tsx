@@ -1,3 +1,5 @@
+// The deliveries of an endpoint, an alert or a digest, and the one that the URL names.
+
 import { useEffect, useRef } from 'preact/hooks'
 import type { RuleDeliveryDetail } from '../../features/alerts/destination-model.ts'
 import type { Delivery, DeliveryDetail } from '../../webhooks/deliveries/model.ts'
@@ -17,7 +19,6 @@ interface DeliveriesProps extends Pick<ReturnType<typeof useChanges>, 'count' | 
   path: string
 }
 
-/** The deliveries of an endpoint, an alert or a digest, and the one that the URL names. */
 export function Deliveries({ path, count, run, reload }: DeliveriesProps) {
   const here = useHere()
   const deliveries = useApi<Page<Delivery & { test?: boolean }>>(

@@ -1,3 +1,5 @@
+// The page of one webhook endpoint: what can be done with it, and its deliveries.
+
 import { useState } from 'preact/hooks'
 import type { TestResponse } from '../../webhooks/deliveries/model.ts'
 import type { Endpoint, RotatedSecret } from '../../webhooks/model.ts'
@@ -12,7 +14,6 @@ import { Deliveries } from './deliveries.tsx'
 import { EndpointForm, type EndpointText } from './endpoint-form.tsx'
 import { saidOf } from './webhooks.tsx'
 
-/** One endpoint: what can be done with it, and its deliveries. */
 export function EndpointPage({ id }: { id: string }) {
   const { count, said, run, reload } = useChanges()
   const path = `/webhooks/${encodeURIComponent(id)}`

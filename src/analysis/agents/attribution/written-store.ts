@@ -101,7 +101,6 @@ export function createWritten(store: Store, now: () => number) {
   }
 }
 
-/** The edits and commits of the sessions that this machine has read. */
 export type Written = ReturnType<typeof createWritten>
 
 /** A key has at most 46.5 bits. */

@@ -4,7 +4,6 @@ import { type FindRepository, nameOfRemote } from '../git/project-name.ts'
 import { folderName, isPartOf, pathsIn } from './paths.ts'
 import { byFirstUse, type Transcript } from './transcript.ts'
 
-/** The source of the name of a session's project. */
 export type ProjectFrom = 'repository' | 'folder'
 
 /** The place where a session worked. */

@@ -47,7 +47,6 @@ export function usedByTool(
   return [...calls, { ...all, id: `usage ${id}`, tokens: rest, cost: cost > 0n ? cost : null, agent: null }]
 }
 
-/** The sub-agents that a result names, with what each used. */
 function agentsIn(run: Json): (Omit<ApiMessage, 'id'> & { agent: string | null })[] {
   const outputs = listOf(run.outputPaths)
   const results = objectsIn(run.results)
