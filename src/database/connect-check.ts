@@ -1,8 +1,8 @@
+// Makes the first connection, explains why there is none, and names the database for messages.
+
 import { codeOf, OperatorError } from '../base/errors.ts'
 import type { ConnectTarget, Sql } from './client.ts'
 import { isDiskFull } from './connection-errors.ts'
-
-// Makes the first connection, and explains why there is none.
 
 const MINIMUM_VERSION = 15
 const STARTING_UP = '57P03'

@@ -1,6 +1,6 @@
-import { codeOf, messageOf } from '../base/errors.ts'
-
 // Tells errors of a lost connection, a deadlock and a full disk from others.
+
+import { codeOf, messageOf } from '../base/errors.ts'
 
 /** Errors of the driver, its socket, and PostgreSQL while it starts, stops, fails over or is overloaded. */
 const CODES = new Set([

@@ -1,7 +1,7 @@
+// Writes many rows by COPY.
+
 import type { ISql } from './client.ts'
 import { type Columns, type ColumnType, describeColumns } from './rows.ts'
-
-// Writes many rows by COPY.
 
 /** Each write to the stream is one message of the protocol: many lines in one message are twice as fast. */
 const LINES_PER_WRITE = 500

@@ -1,3 +1,5 @@
+// Brings the schema to the newest version, and lists and checks the migrations that a database has.
+
 import { OperatorError } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
 import { VERSION_AND_COMMIT } from '../base/version.ts'
@@ -6,8 +8,6 @@ import type { ISql, Sql } from './client.ts'
 import { isDeadlock } from './connection-errors.ts'
 import { readMigrations } from './read-migrations.ts' with { type: 'macro' }
 import { refuseUnfinishedRestore } from './restore-mark.ts'
-
-// Brings the schema to the newest version.
 
 /** The migrations by number, without gaps: the files of the folder. A released one is never edited. */
 export const MIGRATIONS = readMigrations()

@@ -1,8 +1,8 @@
+// Declares tables of sums, adds differences to them, moves their rows, and compares them with the rows that they sum.
+
 import type { Fragment, ISql } from './client.ts'
 import type { DerivedTable, OrgId } from './derived-tables.ts'
 import { unnest } from './rows.ts'
-
-// Declares tables of sums, adds differences to them, and compares them with the rows that they sum.
 
 /** Stands for no project in tables of sums in which '' stands for all. A project's name is shorter. */
 export const WITHOUT_PROJECT = '-'.repeat(201)

@@ -1,6 +1,6 @@
-import type { ISql, Sql } from './client.ts'
+// Makes statements for reads of parts without the driver's promises, which takes less time.
 
-// Makes statements of parts without the driver's promises.
+import type { ISql, Sql } from './client.ts'
 
 /** The parts and values of statements up to a place: those of the same parts share one text, of which the hash is known, too. */
 class Shape {

@@ -1,6 +1,6 @@
-import type { ISql } from './client.ts'
+// Analyzes tables that have grown, so that PostgreSQL plans by what they have.
 
-// Lets PostgreSQL count tables again that have grown.
+import type { ISql } from './client.ts'
 
 /** Any plan is fast for a table with fewer pages of 8 KiB. */
 const SMALL = 8

@@ -1,4 +1,4 @@
-// The answer of a read: from memory, or by what the handler reads; as CSV, or with all rows of a list, where they are asked for.
+// Answers a read: from memory, or by what the handler reads; as CSV, or with all rows of a list, where they are asked for.
 
 import { inZone } from '../accounts/organizations/zone-queries.ts'
 import type { Access } from '../accounts/people/callers.ts'

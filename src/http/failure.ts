@@ -1,6 +1,6 @@
-import { ApiError, type Reason } from '../base/errors.ts'
-
 // The status, code of the API and headers by which HTTP says what keeps a request from being done.
+
+import { ApiError, type Reason } from '../base/errors.ts'
 
 /** The codes of the API. 404 and 405, and 400, 408, 409, 413, 414 and 415, have one each. */
 export const CODES = [

@@ -1,10 +1,10 @@
+// Listens at an address, and stops without cutting requests off.
+
 import type { AnyElysia } from 'elysia'
 import { codeOf, OperatorError } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
 import { withTimeout } from '../base/timing.ts'
 import { flagOf, type SettingName } from '../config.ts'
-
-// Listens at an address, and stops without cutting requests off.
 
 /** A client that sends or takes nothing for this long is dropped; statements end before (database/client.ts). */
 const IDLE_TIMEOUT_S = 30

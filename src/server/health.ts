@@ -1,4 +1,4 @@
-// `/health`, `/ready` and `/live`.
+// Routes /health, /ready and /live, and the state of the disk and of the parts that requests need.
 
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'

@@ -1,8 +1,8 @@
+// Makes the app without a server: its routes answer what commands ask.
+
 import { createRegistry } from '../base/metrics/registry.ts'
 import { createSecretBox } from '../webhooks/signing/secret-box.ts'
 import { type AppDeps, createApp } from './app.ts'
-
-// The app without a server: its routes answer what commands ask.
 
 const noServer = () => Promise.reject(new Error('no server runs'))
 

@@ -1,4 +1,4 @@
-// The route of what an operator asks of a server.
+// GET /server: what an operator asks of a server: version, size, disk and last backup.
 
 import { statSync } from 'node:fs'
 import { Elysia } from 'elysia'

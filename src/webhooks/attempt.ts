@@ -1,10 +1,10 @@
+// Makes one attempt to deliver: opens the secret, signs and sends.
+
 import type { AttemptResult } from './http/attempt-result.ts'
 import type { Sender } from './http/sender.ts'
 import type { Attemptable } from './outbox/claim.ts'
 import type { SecretBox } from './signing/secret-box.ts'
 import { signedHeaders, USER_AGENT } from './signing/signature.ts'
-
-// One attempt to deliver: signed and sent.
 
 export interface AttemptDeps {
   box: Pick<SecretBox, 'open'>

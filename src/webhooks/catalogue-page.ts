@@ -1,7 +1,7 @@
+// The catalogue as published in GET /v1/webhooks/events and in the API document.
+
 import { Type } from '@sinclair/typebox'
 import { Envelope, EVENT_NAMES, EVENTS, eventBody, type SentName, TEST_EVENT } from './outbox/catalogue.ts'
-
-// The catalogue as published in GET /v1/webhooks/events and in the API document.
 
 const EXAMPLE_ID = 'evt_0k3w9d2m'
 const EXAMPLE_TIME = new Date('2026-01-31T12:34:56.789Z')

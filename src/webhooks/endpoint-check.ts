@@ -1,11 +1,11 @@
+// Checks the body of an endpoint, and whether its host may be sent to.
+
 import { isIP } from 'node:net'
 import { type FieldProblem, fieldError } from '../base/errors.ts'
 import { type Egress, hostOf, refusalOf } from './http/egress.ts'
 import { lookUp, type Resolve } from './http/resolve.ts'
 import { type EndpointChangeBody, MAX_DESCRIPTION_LENGTH, type NewEndpointBody } from './model.ts'
 import { EVENT_NAMES, isEventName } from './outbox/catalogue.ts'
-
-// Checks the body of an endpoint.
 
 export interface NewEndpoint {
   url: string

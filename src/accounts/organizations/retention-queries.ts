@@ -1,9 +1,10 @@
+// Reads, shortens and confirms how long sessions, deliveries and audit entries are kept. A retention that is made shorter
+// holds a day after it was set, or once it is confirmed: until then it deletes nothing that the one before would not, and
+// what it will delete is announced.
+
 import { TIME_PATTERN } from '../../base/dates.ts'
 import { plural } from '../../base/text.ts'
 import type { Fragment, ISql, Sql } from '../../database/client.ts'
-
-// Reads and sets how long sessions are kept. A retention that is made shorter holds a day after it was set, or once it is
-// confirmed: until then it deletes nothing that the one before would not, and what it will delete is announced.
 
 const wait = (sql: ISql): Fragment => sql`interval '24 hours'`
 const waits = (sql: ISql): Fragment => sql`coalesce(o.retention_shortened_at > now() - ${wait(sql)}, false)`

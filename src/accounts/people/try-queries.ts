@@ -1,7 +1,7 @@
+// Counts and limits tries to sign in, by address and account, over all instances.
+
 import { tooMany } from '../../base/errors.ts'
 import type { Sql } from '../../database/client.ts'
-
-// Counts tries to sign in over all instances.
 
 /** Tries to sign in a minute, for each address and each account. */
 const MAX_TRIES = 10

@@ -1,3 +1,5 @@
+// Writes a backup's file in compressed blocks, which gets its name when it is whole, and removes files of interrupted ones.
+
 import { constants, readdirSync, rmSync } from 'node:fs'
 import { open, rename } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
@@ -5,8 +7,6 @@ import { codeOf, messageOf, OperatorError } from '../../base/errors.ts'
 import { syncPath } from '../disk.ts'
 import { signatureFrame, trailerOf } from './format.ts'
 import { signatureOf } from './signature.ts'
-
-// Writes a backup's file in compressed blocks, which gets its name when it is whole.
 
 /** Compressed at a time: larger blocks compress by 1 % better and need more memory. */
 const BLOCK_BYTES = 4 * 1024 * 1024

@@ -1,6 +1,3 @@
-import { OperatorError } from '../../base/errors.ts'
-import type { AppliedMigration } from '../migrate.ts'
-
 // A backup is one file of zstd frames. Unpacked it is a script that psql runs on a database with the same schema:
 //
 //   -- cloud-analytics backup {"format":1,…}           the header
@@ -11,6 +8,9 @@ import type { AppliedMigration } from '../migrate.ts'
 //
 // The last 40 bytes are a frame that zstd skips, with the SHA-256 of all bytes before it: a changed or missing byte
 // anywhere is found. Before it may be another such frame, with the signature (signature.ts).
+
+import { OperatorError } from '../../base/errors.ts'
+import type { AppliedMigration } from '../migrate.ts'
 
 const FORMAT = 1
 const HEADER_PREFIX = '-- cloud-analytics backup '

@@ -1,8 +1,8 @@
-import { createHmac, timingSafeEqual } from 'node:crypto'
-
 // The signature of a backup: an HMAC-SHA-256 by `secret.key` of the checksum over all frames before it: the header,
 // the tables with their columns and rows, and the sums. A checksum alone is no proof: whoever changes the file
 // computes it again.
+
+import { createHmac, timingSafeEqual } from 'node:crypto'
 
 /** The origin of a backup, in the words that are printed. */
 export type Signature = "signed by this server's key" | 'signed by another key' | 'unsigned'

@@ -1,3 +1,5 @@
+// Makes a backup of a database that is in use.
+
 import { OperatorError } from '../../base/errors.ts'
 import { VERSION } from '../../base/version.ts'
 import type { ISql, Sql } from '../client.ts'
@@ -6,8 +8,6 @@ import { refuseUnfinishedRestore } from '../restore-mark.ts'
 import { type BackupFile, createBackupFile } from './file-writer.ts'
 import { createTableSum, END_OF_ROWS, headerLine, sumsLine, type TableSum, tableLine } from './format.ts'
 import { copyOut, describeServer, listTables, lockTables, type StoredTable } from './queries.ts'
-
-// Makes a backup of a database that is in use.
 
 interface BackupOptions {
   file: string

@@ -1,10 +1,10 @@
+// Notes in DATA_DIR that the database of `serve` is another server's: a command without DATABASE_URL would otherwise make,
+// or work on, an embedded one that the server never reads.
+
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { OperatorError } from '../../base/errors.ts'
 import type { Log } from '../../base/log.ts'
-
-// `serve` notes in DATA_DIR that its database is another server's: a command without DATABASE_URL would otherwise make, or
-// work on, an embedded one that the server never reads.
 
 const FILE = 'external-database'
 const TEXT =

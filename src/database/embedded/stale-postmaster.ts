@@ -1,9 +1,9 @@
+// Ends the PostgreSQL that a killed process has left behind.
+
 import { readFileSync } from 'node:fs'
 import { OperatorError } from '../../base/errors.ts'
 import type { Log } from '../../base/log.ts'
 import { clusterSetting, readPidFile } from './postmaster.ts'
-
-// Ends the PostgreSQL that a killed process has left behind.
 
 const POLL_MS = 10
 /** Linux sent it SIGINT when its parent was killed; its last checkpoint may take a while. macOS sends nothing. */

@@ -1,7 +1,7 @@
+// Checks whether the database responds.
+
 import { withTimeout } from '../../base/timing.ts'
 import type { Sql } from '../client.ts'
-
-// Checks whether the database responds.
 
 type PingResult = 'ok' | 'unreachable' | 'no answer in time'
 

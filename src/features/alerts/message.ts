@@ -1,8 +1,8 @@
+// Makes the texts of alerts and digests, for webhooks, Slack, Teams and the dashboard, with links and figures.
+
 import { cut, plural } from '../../base/text.ts'
 import type { EventData } from '../../webhooks/outbox/catalogue.ts'
 import type { Alert, Metric } from './model.ts'
-
-// Messages of alerts and digests, for webhooks, Slack and Teams.
 
 type AlertData = EventData['alert.fired']
 type DigestData = EventData['digest.ready']

@@ -1,4 +1,4 @@
-// Reads the report of the audit log: the one that was made, or the log itself.
+// Reads the report of the audit log, the one that was made or the log itself, and lists reports for the command line.
 
 import { dateOf, TIME_PATTERN, TIME_PATTERN_US } from '../../base/dates.ts'
 import type { Fragment, ISql, Sql } from '../../database/client.ts'

@@ -1,4 +1,4 @@
-// Writes audit entries that are sent, at times that are unique.
+// Writes audit entries that are sent, each at a time that no other has.
 
 import { deleteEntries, insertEntries, type LogRow } from '../../accounts/audit-log/append.ts'
 import type { AuditRecord } from '../../analysis/records/audit.ts'

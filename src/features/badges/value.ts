@@ -1,8 +1,8 @@
+// Computes the value, text and color of a badge from sums, without a database.
+
 import { addMonths, daysBetween, monthOf } from '../../base/dates.ts'
 import { roundedQuotient } from '../../base/decimals.ts'
 import type { Badge, BadgeKind, BadgeLook } from './model.ts'
-
-// The value of a badge, computed from sums. Pure.
 
 const GREY = 'grey'
 const LIGHT_GREY = 'lightgrey'

@@ -1,11 +1,11 @@
+// Finds the budgets in force of an organization, its projects, members and teams, and what each costs by month or day.
+
 import type { NamedScope } from '../../analysis/records/budget.ts'
 import { unitsOf } from '../../base/decimals.ts'
 import { derivedId } from '../../base/ids.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
 import { unnest } from '../../database/rows.ts'
 import { getMemberId, idsOf } from '../usage/member-queries.ts'
-
-// The budgets of an organization and of its projects, members and teams, and what these cost.
 
 /** Names whose sessions a budget is for: `scope_key` is a project, a member's id or a team; '' for the organization. */
 export interface BudgetScope {

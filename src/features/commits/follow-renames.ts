@@ -1,11 +1,11 @@
-import type { ISql } from '../../database/client.ts'
-import { unnest } from '../../database/rows.ts'
-import { filesOfCommits, historyOfFiles, type ItemId } from './item-ids.ts'
-
 // Finds the current name of each changed file. A rename moves all earlier history of the old name to the new
 // name. The current name of a change is therefore found by following renames: the first one of its name after
 // its commit, then the first one of the new name after that, and so on. The result depends only on the set of
 // renames, not on the order in which they are synced.
+
+import type { ISql } from '../../database/client.ts'
+import { unnest } from '../../database/rows.ts'
+import { filesOfCommits, historyOfFiles, type ItemId } from './item-ids.ts'
 
 /** A file's name just after a commit. */
 export interface DatedName {

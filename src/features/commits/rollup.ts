@@ -1,10 +1,10 @@
+// Sums of commits and of the lines that agents wrote, for GET /v1/outcomes. All writers need the lock of the organization's
+// history.
+
 import type { Fragment, ISql } from '../../database/client.ts'
 import type { OrgId } from '../../database/derived-tables.ts'
 import { unnest } from '../../database/rows.ts'
 import { countsOf, factRollup, measures } from '../usage/fact-rollup.ts'
-
-// Sums of commits and of the lines that agents wrote, for GET /v1/outcomes. All writers need the lock of the organization's
-// history.
 
 const SUMS = [
   ...['commits', 'effective_lines', 'ai_lines'],

@@ -1,3 +1,5 @@
+// Reads and writes changes that people recorded, and the figures that are kept of changes.
+
 import type { Figures } from '../../analysis/effects/measure-change.ts'
 import { findLastChanges } from '../../analysis/records/changes.ts'
 import type { SentRecord } from '../../analysis/records/records.ts'
@@ -6,8 +8,6 @@ import type { ISql } from '../../database/client.ts'
 import type { Renaming } from '../../database/rollups.ts'
 import { deleteFrom } from '../../database/rows.ts'
 import type { EffectQuery } from './model.ts'
-
-// Changes that were recorded, and the figures that are stored of changes.
 
 export interface StoredEffect {
   id: string

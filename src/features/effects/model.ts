@@ -1,3 +1,5 @@
+// Schemas of changes of how an organization works, and of what they made of the cost of the same work (docs/effects.md).
+
 import { type Static, Type } from '@sinclair/typebox'
 import { EVIDENCE, VERDICTS } from '../../analysis/effects/measure-change.ts'
 import { MEASURES, type MeasureName } from '../../analysis/effects/measures.ts'
@@ -6,8 +8,6 @@ import { closed, component, Decimal, Integer, name, nullable, strict } from '../
 import { checked } from '../../analysis/records/problems.ts'
 import type { FieldProblem } from '../../base/errors.ts'
 import { choiceOf, DayRange, oneOf, oneOfOr, Paged, PageOf } from '../../http/query.ts'
-
-// A change of how an organization works, and what it made of the cost of the same work (docs/effects.md).
 
 /** Traits of which changes are noticed. */
 export const TRAITS = [

@@ -1,8 +1,8 @@
+// Reads the sums that effects are measured from. A unit is a person: a member's id, else the address or id of the sessions.
+
 import type { Used, WeekOfUnit } from '../../analysis/effects/notice.ts'
 import { addDays, dayNumber } from '../../base/dates.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
-
-// Reads the sums that effects are measured from. A unit is a person: a member's id, else the address or id of the sessions.
 
 export const weekOf = (date: string): number => Math.floor(dayNumber(date) / 7)
 export const mondayOfWeek = (week: number): string => addDays('1969-12-29', week * 7)

@@ -1,3 +1,5 @@
+// Makes sentences on what may have changed a range's cost: prices, first uses, budgets, notes.
+
 import type { PriceHistory } from '../../analysis/scoring/base-prices.ts'
 import { PRICED_KINDS } from '../../analysis/scoring/prices.ts'
 import { dayOf } from '../../base/dates.ts'
@@ -5,8 +7,6 @@ import type { Note } from '../notes/model.ts'
 import type { RangeFact } from './model.ts'
 import type { BudgetDay, Days } from './queries.ts'
 import { saidFirstUse } from './words.ts'
-
-// Sentences about what happened in a range and may have changed its cost.
 
 const dollars = new Intl.NumberFormat('en-US', {
   style: 'currency',

@@ -1,7 +1,7 @@
+// Finds files by their paths, with authors and their names, in a fixed number of statements.
+
 import type { ISql, Sql } from '../../database/client.ts'
 import { shownName } from './expertise-queries.ts'
-
-// Looks files up by their paths, in a fixed number of statements.
 
 /** Authors of a file that are read, those with the most commits. */
 const MAX_AUTHORS = 20

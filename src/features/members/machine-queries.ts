@@ -1,3 +1,5 @@
+// Lists machines, with those that have stopped sending.
+
 import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
 import { TIME_PATTERN } from '../../base/dates.ts'
 import type { Fragment, ISql, Sql } from '../../database/client.ts'
@@ -5,8 +7,6 @@ import { memberItem, memberOf, personOf } from '../../database/member-addresses.
 import { readPage } from '../../database/rows.ts'
 import type { PageQuery } from '../../http/query.ts'
 import type { MachinePage } from './team-model.ts'
-
-// Lists machines, with those that have stopped sending.
 
 /** The member or other user of a machine `k`, as JSON. */
 const userOf = (sql: ISql, orgId: string): Fragment => sql`

@@ -1,8 +1,8 @@
+// Notes the machine that a sync came from, at most 1,000 of a user.
+
 import type { SessionRecord } from '../../analysis/records/session.ts'
 import type { ISql } from '../../database/client.ts'
 import { findMemberIds } from '../usage/member-queries.ts'
-
-// Notes the machine that a sync came from.
 
 /** Machines of a user; the one silent for longest is forgotten for a new one. Build machines have a new name each time. */
 const MAX_MACHINES = 1_000

@@ -1,5 +1,5 @@
-// Changes of one member: by the API, the command line, and the identity provider. Each function needs a transaction, and
-// takes the organization's lock.
+// Adds, changes, invites and removes members, by the API, the command line and the identity provider. Each function needs a
+// transaction, and takes the organization's lock.
 
 import type { Static } from '@sinclair/typebox'
 import { type Actor, recordEntries, recordEntry } from '../../accounts/audit-log/append.ts'

@@ -1,7 +1,7 @@
-import { componentOf, extentOf, type ScoreComponent } from './contributions.ts'
-
 // Files that usually change together (Gall, Hajek and Jazayeri, "Detection of logical coupling based on
 // product release history", ICSM 1998), with the usual thresholds, those of Tornhill's Code Maat. Pure.
+
+import { componentOf, extentOf, type ScoreComponent } from './contributions.ts'
 
 /** Mean revisions of the two files, at least. */
 const MIN_REVISIONS = 5

@@ -1,9 +1,9 @@
+// Reads what risk is computed from: commits, owners, findings of files.
+
 import type { ISql } from '../../database/client.ts'
 import { unnest } from '../../database/rows.ts'
 import type { CommittedChange } from './history.ts'
 import type { OpenFindings } from './sensitive-paths.ts'
-
-// Reads what risk is computed from: commits, owners, findings of files.
 
 /** A score considers at most this many commits, the latest ones. */
 export const MAX_COMMITS = 2_000

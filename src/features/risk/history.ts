@@ -1,8 +1,8 @@
+// Holds the history of a project before a pull request, commit by commit, as its risk is computed from it.
+
 import { firstAtLeast } from '../../analysis/scoring/binary-search.ts'
 import type { ChangeHistory } from './coupling.ts'
 import { percentile } from './impact.ts'
-
-// The history of a project before a pull request, commit by commit.
 
 export interface CommittedFile {
   /** its name in the commit */

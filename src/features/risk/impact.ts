@@ -1,7 +1,7 @@
-import { componentOf, extentOf, type ScoreComponent } from './contributions.ts'
-
 // The impact of a change: hotspots after Tornhill, "Your Code as a Crime Scene" (change frequency × size), spread of the
 // changed lines, and files with one owner or none. Pure.
+
+import { componentOf, extentOf, type ScoreComponent } from './contributions.ts'
 
 /** Fitted on pull requests of public repositories, in steps of 10: docs/risk.md. */
 const WEIGHTS = { hotspot: 40, entropy: 50, single_owner: 10 } as const

@@ -1,4 +1,4 @@
-// Checks the record of a pull request, and puts it in its stored form.
+// Checks the record of a pull request, puts it in its stored form, and sums the parts of its score.
 
 import { type CommitFile, plainPath } from '../../analysis/records/commit.ts'
 import type { PrRiskRecord, RiskContributions, State } from '../../analysis/records/risk.ts'

@@ -1,8 +1,8 @@
-import type { CommitFile } from '../../analysis/records/commit.ts'
-import { componentOf, MOST_LINES, type ScoreComponent } from './contributions.ts'
-
 // The probability that a change introduces a defect: logistic regression on six measures of Kamei et al., "A large-scale
 // empirical study of just-in-time quality assurance" (TSE 2013). Pure.
+
+import type { CommitFile } from '../../analysis/records/commit.ts'
+import { componentOf, MOST_LINES, type ScoreComponent } from './contributions.ts'
 
 export type ChangedFile = Pick<CommitFile, 'path' | 'additions' | 'deletions'>
 

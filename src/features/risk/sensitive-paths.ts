@@ -1,9 +1,9 @@
+// Kinds of files that matter to security, found by path. The weights are our own choice; each kind counts
+// once per change, by the extent of its changed lines.
+
 import { SEVERITY_POINTS, type Severity } from '../../analysis/records/finding.ts'
 import { type Contribution, componentOf, extentOf, type ScoreComponent } from './contributions.ts'
 import type { ChangedFile } from './regression.ts'
-
-// Kinds of files that matter to security, found by path. The weights are our own choice; each kind counts
-// once per change, by the extent of its changed lines.
 
 interface SensitiveKind {
   name: string

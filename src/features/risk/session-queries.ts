@@ -1,11 +1,11 @@
+// Reads the risk of a pull request with its sessions.
+
 import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
 import { TIME_PATTERN } from '../../base/dates.ts'
 import { ApiError } from '../../base/errors.ts'
 import { JsonText } from '../../base/json-text.ts'
 import type { ISql, Sql } from '../../database/client.ts'
 import { riskColumns, riskFields } from './queries.ts'
-
-// Reads the risk of a pull request with its sessions.
 
 /** Sessions in a response. */
 const MAX_SESSIONS = 50

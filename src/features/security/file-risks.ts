@@ -1,11 +1,11 @@
+// Keeps the risk of each file with findings.
+
 import type { Fragment, ISql } from '../../database/client.ts'
 import type { OrgId } from '../../database/derived-tables.ts'
 import { counting } from '../../database/rollups.ts'
 import { replaced, unnest } from '../../database/rows.ts'
 import { analyzeGrownTables } from '../../database/statistics.ts'
 import { RISK_LEVELS } from './finding-rollups.ts'
-
-// Keeps the risk of each file with findings.
 
 /** A file of a project with the first 16 bytes of SHA-256 of its name, in hex. */
 interface FileOfProject {

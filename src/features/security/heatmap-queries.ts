@@ -1,3 +1,5 @@
+// Lists files by what was found in them, with their risk, for the heatmap and the tools for agents.
+
 import { spansOf, TIME_PATTERN } from '../../base/dates.ts'
 import type { Fragment, Sql } from '../../database/client.ts'
 import { summedProject } from '../../database/rollups.ts'
@@ -5,8 +7,6 @@ import { pageStart, unnest } from '../../database/rows.ts'
 import { type ListParts, listOf } from '../../http/list-queries.ts'
 import { inSpans } from '../usage/sums.ts'
 import { Heatmap, type HeatmapFile, HeatmapQuery, RISK_THRESHOLD } from './model.ts'
-
-// Files by what was found in them.
 
 /** A file `r` as JSON; `times` has its sessions and their times. */
 const fileItem = (sql: Sql, times: Fragment): Fragment => sql`

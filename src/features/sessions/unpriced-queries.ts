@@ -1,7 +1,7 @@
+// Finds and sums sessions with tokens whose price is not known, by the index sessions_unpriced.
+
 import type { ISql, Sql } from '../../database/client.ts'
 import { exportedColumns, type SessionRow, sessionLine } from './export.ts'
-
-// Sessions with tokens whose price is not known, found by the index sessions_unpriced.
 
 /** A session's record as JSON, and the hash of what is stored. */
 export interface UnpricedSession {

@@ -1,11 +1,11 @@
+// Signs in by OpenID Connect: the authorization code flow with PKCE, by the package openid-client.
+
 import type { ClientAuth, Configuration } from 'openid-client'
 import type { Flow } from '../../accounts/people/cookies.ts'
 import { ApiError } from '../../base/errors.ts'
 import type { Log } from '../../base/log.ts'
 import { asciiLower } from '../../base/text.ts'
 import type { OidcConfig } from '../../config.ts'
-
-// OpenID Connect: the authorization code flow with PKCE, by the package openid-client.
 
 type Claims = Record<string, unknown>
 

@@ -1,4 +1,4 @@
-// The filters of the list of sessions and of breakdowns: one table says what each is.
+// Declares the filters of the list of sessions and of breakdowns, and their conditions, in one table.
 
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'

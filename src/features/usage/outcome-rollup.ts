@@ -1,10 +1,10 @@
+// Sums of pull requests and of the parts of sessions in them, for GET /v1/outcomes. All writers need the organization's lock.
+
 import type { Fragment, ISql } from '../../database/client.ts'
 import type { OrgId } from '../../database/derived-tables.ts'
 import { addDifference } from '../../database/rollups.ts'
 import { unnest } from '../../database/rows.ts'
 import { countsOf, factRollup, measures } from './fact-rollup.ts'
-
-// Sums of pull requests and of the parts of sessions in them, for GET /v1/outcomes. All writers need the organization's lock.
 
 const SUMS = ['open', 'merged', 'closed', 'linked_cost', 'linked_of_cost']
 

@@ -1,4 +1,4 @@
-// Divides sessions among the pull requests that they belong to.
+// Selects which part of each session belongs to which pull request.
 
 import type { Fragment, ISql } from '../../database/client.ts'
 import type { OrgId } from '../../database/derived-tables.ts'

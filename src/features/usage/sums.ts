@@ -1,9 +1,9 @@
+// Parts of statements that read tables of sums: which rows cover a range, and the keys that they are grouped by.
+
 import { daysBefore, daysBetween, daysOf, FIRST_DATE, type Span, spansOf } from '../../base/dates.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
 import { summedProject } from '../../database/rollups.ts'
 import { COSTS, type RangeFilters, rangeOfDays, type SumKey, USED } from './model.ts'
-
-// Readers of tables of sums share these: which rows cover a range, and the keys that they are grouped by.
 
 /** The length of a bucket. */
 export type Length = 'day' | 'week' | 'month' | 'year'

@@ -1,4 +1,4 @@
-// Keeps the usage of sessions by day, and all sums of it.
+// Keeps the usage of sessions by day, and all sums of it; names its columns for who reads and checks them.
 
 import { findZone } from '../../accounts/organizations/zone-queries.ts'
 import type { Coverage } from '../../analysis/fragments/telemetry-and-transcripts.ts'

@@ -1,6 +1,6 @@
-import { derivedId } from '../../base/ids.ts'
-
 // The ids of the document's examples. The demo has what they name, so that each example succeeds there as it stands.
+
+import { derivedId } from '../../base/ids.ts'
 
 export const EXAMPLE_PULL_REQUEST = { repo: 'acme/checkout', pr_number: 302 }
 

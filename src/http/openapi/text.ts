@@ -1,4 +1,4 @@
-// Texts of the API's document.
+// The title, introduction and tags of the API's document.
 
 export const TITLE = 'Cloud Analytics API'
 

@@ -1,6 +1,6 @@
-import { type Components, pascal, type Schema } from './schema.ts'
-
 // The `webhooks` section of the API's document: the events that the service sends.
+
+import { type Components, pascal, type Schema } from './schema.ts'
 
 export interface SentEvent {
   name: string

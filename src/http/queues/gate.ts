@@ -1,10 +1,10 @@
+// The gate of an instance: what a request with a body takes of the memory and of the intake's work, until it is answered.
+// A request has one pass, and one queue divides each thing by organization (places.ts). docs/api.md has the table.
+
 import { ApiError, busy } from '../../base/errors.ts'
 import type { ISql, Sql } from '../../database/client.ts'
 import { inOrganization, type Kind } from '../../database/org-lock.ts'
 import { createPlaces, type Free, type Limits, type Places, type Wait } from './places.ts'
-
-// The gate of an instance: what a request with a body takes of the memory and of the intake's work, until it is answered.
-// A request has one pass, and one queue divides each thing by organization (places.ts). docs/api.md has the table.
 
 const MIB = 1024 * 1024
 

@@ -1,8 +1,8 @@
-import { ApiError, busy } from '../../base/errors.ts'
-import type { Sql } from '../../database/client.ts'
-
 // Divides a scarce thing that all organizations need at the same time, such as memory for bodies. Each has a limit:
 // an organization that takes all it can leaves the rest to the others, and only its own requests wait for it.
+
+import { ApiError, busy } from '../../base/errors.ts'
+import type { Sql } from '../../database/client.ts'
 
 export interface Limits {
   /** Most units that all organizations together take at once. */

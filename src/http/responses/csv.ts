@@ -1,8 +1,8 @@
+// Pages of lists as CSV (RFC 4180), for clients that ask for text/csv.
+
 import type { Static, TObject } from '@sinclair/typebox'
 import { JsonText } from '../../base/json-text.ts'
 import { qualitiesOf, type ResponseSource } from './response.ts'
-
-// Pages of lists as CSV (RFC 4180), for clients that ask for text/csv.
 
 export const CSV_TYPE = 'text/csv'
 /** RFC 4180, section 3. */

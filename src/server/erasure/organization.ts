@@ -1,9 +1,9 @@
+// Deletes an organization, a table after the other, and finishes deletions that were interrupted.
+
 import { inBatches } from '../../base/batches.ts'
 import type { Sql } from '../../database/client.ts'
 import { deleteFrom } from '../../database/rows.ts'
 import { deleteSomeRows, endOrganization, listOrganizationTables } from './queries.ts'
-
-// Deletes an organization, a table after the other.
 
 /** Rows deleted by one statement. */
 const BATCH = 5_000

@@ -1,3 +1,5 @@
+// Keeps the sums that count texts of a person, while these texts are replaced.
+
 import { AUDIT_ROLLUP } from '../../accounts/audit-log/rollup.ts'
 import type { ISql } from '../../database/client.ts'
 import { addDifference, counting } from '../../database/rollups.ts'
@@ -5,8 +7,6 @@ import { COMMIT_ROLLUP, countsOfCommits } from '../../features/commits/rollup.ts
 import { RISK_ROLLUP } from '../../features/risk/rollup.ts'
 import { findCounted, recountPullRequests } from '../../features/usage/outcome-rollup.ts'
 import { findBranches, type PullRequestId, updateShares } from '../../features/usage/pull-request-write.ts'
-
-// Sums that count texts of a person.
 
 /**
  * Does `write`, which replaces texts of rows of the table, and changes the rollups that count them: they are right after each

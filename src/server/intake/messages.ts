@@ -1,3 +1,5 @@
+// Declares the messages between the server and the intake's thread, and carries errors over.
+
 import type { Actor } from '../../accounts/audit-log/append.ts'
 import type { Signal } from '../../analysis/telemetry/model.ts'
 import { ApiError, codeOf, type Reason } from '../../base/errors.ts'
@@ -6,8 +8,6 @@ import type { Config } from '../../config.ts'
 import type { ConnectTarget } from '../../database/client.ts'
 import type { PackedBody } from '../../http/body.ts'
 import type { SendOptions, SyncResult } from '../sync/write.ts'
-
-// The messages between the server and the intake's thread.
 
 /** Largest request, packed and unpacked. */
 export const MAX_SYNC_BYTES = 32 * 1024 * 1024

@@ -1,11 +1,11 @@
+// Reads the body of a sync: JSON, or NDJSON record by record.
+
 import { isObject } from '../../analysis/agents/transcript/json.ts'
 import { decode, parseJson, refuseUnkept, scanJson } from '../../analysis/records/sent-json.ts'
 import { type FieldProblem, fieldError } from '../../base/errors.ts'
 import { splitBytes } from '../../base/split-lines.ts'
 import { NDJSON_TYPE, type PackedBody, unpack } from '../../http/body.ts'
 import { type BatchPreparer, refuseTooMany } from '../sync/prepare.ts'
-
-// Reads the body of a sync: JSON, or NDJSON record by record.
 
 /** Largest body of JSON, which is parsed as a whole. */
 const MAX_JSON_BYTES = 8 * 1024 * 1024

@@ -1,10 +1,10 @@
+// Starts the intake's thread and gives it requests, from the main thread.
+
 import { busy, messageOf } from '../../base/errors.ts'
 import { randomLowerAlnum } from '../../base/ids.ts'
 import { type SupervisorOptions, superviseThread } from '../../base/supervise.ts'
 import type { SyncResult } from '../sync/write.ts'
 import { type FromIntake, type Intake, receivedError, sentError, type ToIntake } from './messages.ts'
-
-// The intake's thread, as the main thread sees it.
 
 type Start = Extract<ToIntake, { type: 'start' }>
 

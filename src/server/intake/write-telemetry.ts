@@ -1,4 +1,4 @@
-// Writes the inbox of telemetry to sessions.
+// Writes the inbox of telemetry to sessions, in the background.
 
 import { mergeFragments } from '../../analysis/fragments/merge.ts'
 import type { SessionFragments } from '../../analysis/records/fragments.ts'

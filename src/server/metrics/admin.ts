@@ -1,8 +1,8 @@
+// Answers /metrics on the admin listener.
+
 import { isIPv4 } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { CONTENT_TYPE, type Registry } from '../../base/metrics/registry.ts'
-
-// The admin listener, which answers /metrics.
 
 const text = (body: string, status: number, headers: Record<string, string> = {}) =>
   new Response(body, {

@@ -1,12 +1,12 @@
+// Makes the parts of the demo that need attention: large pull requests that change how people sign in, keys and
+// pipelines, and the findings of their sessions.
+
 import { DAY_MS } from '../../base/dates.ts'
 import { EXAMPLE_IDS, EXAMPLE_PULL_REQUEST } from '../../http/openapi/examples.ts'
 import { demoSession, demoVersion } from './demo-session.ts'
 import { branchFields, commitOf, type DemoPlan, type DemoWork, pullRequestOf, shaOf } from './demo-work.ts'
 import { demoFinding } from './findings.ts'
 import { randomFrom } from './generate.ts'
-
-// Makes the parts of the demo that need attention: large pull requests that change how people sign in, keys and
-// pipelines, and the findings of their sessions.
 
 const FIRST_NUMBER = 301
 const HOUR_MS = 3_600_000

@@ -1,3 +1,5 @@
+// Makes up the organization of the demo: people, projects, changes, plans, budgets, limits, a report, notes.
+
 import type { ReportRecord } from '../../analysis/records/audit.ts'
 import type { BudgetRecord } from '../../analysis/records/budget.ts'
 import type { MemberRecord } from '../../analysis/records/member.ts'
@@ -5,8 +7,6 @@ import type { NoteRecord } from '../../analysis/records/note.ts'
 import type { LimitRecord, PlanRecord } from '../../analysis/records/plan.ts'
 import { addDays, dateOf } from '../../base/dates.ts'
 import { EXAMPLE_IDS } from '../../http/openapi/examples.ts'
-
-// The organization of the demo: people, projects, changes, and the budget.
 
 export const DAYS = 183
 /** The effect of the training is seen with these random numbers, whatever day is today. */

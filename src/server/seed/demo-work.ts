@@ -1,3 +1,6 @@
+// The work of the demo's half year: each pull request is a branch with sessions and commits of one person; besides, there
+// are sessions without one.
+
 import type { CommitFile, CommitRecord } from '../../analysis/records/commit.ts'
 import type { PrRiskRecord } from '../../analysis/records/risk.ts'
 import type { SessionRecord } from '../../analysis/records/session.ts'
@@ -5,9 +8,6 @@ import { DAY_MS } from '../../base/dates.ts'
 import { type Agent, demoSession, demoVersion } from './demo-session.ts'
 import { PEOPLE, PROJECTS, TRAINING } from './demo-team.ts'
 import { lifecycleOf, type Random, randomFrom } from './generate.ts'
-
-// The work of the demo's half year: each pull request is a branch with sessions and commits of one person; besides, there
-// are sessions without one.
 
 export interface DemoPlan {
   days: number

@@ -1,9 +1,9 @@
+// The audit entries of a sync request: one for each kind of record (members, budgets and plans: one for those created and one for
+// those updated), and none where nothing changed. Records of the type `audit` are entries themselves.
+
 import type { NewEntry } from '../../accounts/audit-log/append.ts'
 import { changedIds } from '../../analysis/records/changes.ts'
 import type { Results } from './events.ts'
-
-// The audit entries of a sync request: one for each kind of record (members, budgets and plans: one for those created and one for
-// those updated), and none where nothing changed. Records of the type `audit` are entries themselves.
 
 const ACTIONS: Record<string, readonly [created: string, updated?: string]> = {
   session: ['session.synced'],

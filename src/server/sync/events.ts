@@ -1,4 +1,4 @@
-// The events of a sync request, built from the results of its writers.
+// Builds the events of a sync request from the results of its writers.
 
 import { changedIds, type WriteResult } from '../../analysis/records/changes.ts'
 import { isAlert } from '../../analysis/records/finding.ts'

@@ -1,10 +1,10 @@
+// Decides what a key may send.
+
 import { grants, type Rights } from '../../accounts/keys/rights.ts'
 import type { Scope } from '../../accounts/keys/scopes.ts'
 import type { SyncRecord } from '../../analysis/records/records.ts'
 import type { FieldProblem } from '../../base/errors.ts'
 import { asciiLower } from '../../base/text.ts'
-
-// Decides what a key may send.
 
 export interface KeyRights extends Rights {
   /** The address, in lower case, of the member whose sessions it sends; null: anybody's. */

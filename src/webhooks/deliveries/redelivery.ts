@@ -1,4 +1,4 @@
-// Deliveries on request: tests and redeliveries, each with an entry in the audit log.
+// Tests endpoints and delivers again on request, each with an entry in the audit log.
 
 import { type Actor, recordEntry } from '../../accounts/audit-log/append.ts'
 import { microsOf, timestampOf } from '../../base/dates.ts'

@@ -1,9 +1,9 @@
+// The rules for URLs and addresses that this server may send to. URLs come from users: without these rules anybody with an
+// API key could make the server send requests to machines that only it can reach (SSRF).
+
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { memoize } from '../../base/memoize.ts'
-
-// The rules for URLs and addresses that this server may send to. URLs come from users: without these rules anybody with an
-// API key could make the server send requests to machines that only it can reach (SSRF).
 
 /** Longest URL of a receiver, in characters. */
 export const MAX_URL_LENGTH = 2_048

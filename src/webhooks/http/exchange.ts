@@ -1,4 +1,4 @@
-// One HTTP request over a checked connection.
+// Sends one HTTP request over a checked connection, and reads its response.
 
 import { type Agent, type IncomingMessage, request } from 'node:http'
 import { isIP, type LookupFunction, type Socket } from 'node:net'

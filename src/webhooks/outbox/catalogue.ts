@@ -1,10 +1,10 @@
+// The only declaration of the events: meaning, data, example. The schemas are published and allow further
+// fields, which receivers have to ignore.
+
 import { type Static, type TObject, Type } from '@sinclair/typebox'
 import { ReportType } from '../../analysis/records/audit.ts'
 import { literals, nullable } from '../../analysis/records/fields.ts'
 import { Role } from '../../analysis/records/member.ts'
-
-// The only declaration of the events: meaning, data, example. The schemas are published and allow further
-// fields, which receivers have to ignore.
 
 const Score = (description: string) => Type.Number({ minimum: 0, maximum: 100, description })
 const Dollars = (description: string) => Type.Number({ minimum: 0, description })

@@ -1,10 +1,10 @@
+// Deletes deliveries that finished long ago.
+
 import { inBatches, sumBy } from '../../base/batches.ts'
 import { orderedIdFloor } from '../../base/ids.ts'
 import type { ISql, Sql } from '../../database/client.ts'
 import { deleteFrom } from '../../database/rows.ts'
 import { updateCounts } from './events.ts'
-
-// Deletes deliveries that finished long ago.
 
 /** Endpoints in one call; the next call continues. */
 const MAX_ENDPOINTS = 1_000

@@ -1,9 +1,9 @@
+// Queues a test of an endpoint.
+
 import { newOrderedId } from '../../base/ids.ts'
 import type { ISql } from '../../database/client.ts'
 import { type Attemptable, leaseMsOf } from './claim.ts'
 import { updateCounts } from './events.ts'
-
-// Queues a test of an endpoint.
 
 interface NewTest {
   event: string

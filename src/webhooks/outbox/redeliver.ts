@@ -1,8 +1,8 @@
+// Queues deliveries once more: one, those that wait, or those of a span.
+
 import type { ISql } from '../../database/client.ts'
 import { pagesOf, unnest } from '../../database/rows.ts'
 import { updateCounts } from './events.ts'
-
-// Queues deliveries once more.
 
 interface Moved {
   day: string

@@ -1,10 +1,10 @@
+// The key that encrypts webhook secrets: the setting SECRET_KEY, or `secret.key` in the data directory, of mode 0600. All throw
+// OperatorError where the file cannot be read or made.
+
 import * as fs from 'node:fs'
 import { join } from 'node:path'
 import { codeOf, OperatorError } from '../../base/errors.ts'
 import type { Config } from '../../config.ts'
-
-// The key that encrypts webhook secrets: the setting SECRET_KEY, or `secret.key` in the data directory, of mode 0600. All throw
-// OperatorError where the file cannot be read or made.
 
 export const KEY_BYTES = 32
 type Place = Pick<Config, 'secretKey' | 'dataDir'>

@@ -1,9 +1,9 @@
+// Claims due deliveries for the free slots.
+
 import { messageOf } from '../../base/errors.ts'
 import type { Log } from '../../base/log.ts'
 import type { ClaimedDelivery, ClaimLimits, Cursors } from '../outbox/claim.ts'
 import type { Slots } from './slots.ts'
-
-// Claims due deliveries for the free slots.
 
 /** Deliveries in one claim at most: they are sent and settled while the next claim runs. */
 const MAX_CLAIM = 128

@@ -1,4 +1,4 @@
-// The worker's loop: polls, claims, attempts, stores results.
+// Runs the worker's loop: polls, claims, attempts, stores results.
 
 import { messageOf } from '../../base/errors.ts'
 import type { Log } from '../../base/log.ts'

@@ -1,9 +1,9 @@
+// Stores results of attempts, many in one statement.
+
 import { messageOf } from '../../base/errors.ts'
 import type { Log } from '../../base/log.ts'
 import { isConnectionError, isDeadlock } from '../../database/connection-errors.ts'
 import { inBatches, type Outcome } from '../outbox/settle.ts'
-
-// Stores results of attempts, many in one statement.
 
 /** Outcomes in one statement at most. */
 const MAX_BATCH = 128

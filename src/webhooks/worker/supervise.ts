@@ -1,4 +1,4 @@
-// Runs the worker's thread from the main thread.
+// Runs the worker's thread from the main thread, declares their messages, and counts attempts for metrics.
 
 import type { Counter, Registry } from '../../base/metrics/registry.ts'
 import { type SupervisorOptions, superviseThread, type TallyCounts } from '../../base/supervise.ts'
