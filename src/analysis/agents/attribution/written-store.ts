@@ -1,4 +1,4 @@
-// Keeps what agents wrote and committed on this machine, as hashes, for commits that come later; sync-state.ts stores it.
+// Keeps which lines (as keys) and commits agents wrote on this machine, for commits that come later; sync-state.ts stores it.
 
 import { once } from '../../../base/memoize.ts'
 import { compareText } from '../../../base/text.ts'

@@ -1,4 +1,4 @@
-// Opens databases of agents (SQLite) for reading only, and reads their rows, never one that a hostile file made endless.
+// Opens databases of agents (SQLite) for reading only, and reads their rows, never what a hostile file may make endless.
 
 import { Database } from 'bun:sqlite'
 import { statSync } from 'node:fs'
