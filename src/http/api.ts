@@ -9,7 +9,7 @@ import type { Config } from '../config.ts'
 import type { Sql } from '../database/client.ts'
 import { accessOf, authorize, hidesMembersOf } from './admission.ts'
 import { type Answer, checkResponse } from './answers.ts'
-import { isPacked, readBody, readPacked } from './body.ts'
+import { isSentPacked, readBody, readPacked } from './body.ts'
 import { type CachedDeps, createCachedAnswer } from './cached-answer.ts'
 import { context } from './context.ts'
 import { OPTIONS, type Route, type Routes } from './declared.ts'
@@ -74,7 +74,7 @@ const createBodyReader =
     if (query !== undefined) readQuery(query, request.url)
     const owner = access?.orgId ?? 'those without a key'
     // small changes have memory of their own: what laptops send holds up no setting
-    if (!isPacked(body)) return await readBody(request, reads, gate.pass(request, `changes of ${owner}`))
+    if (!isSentPacked(body)) return await readBody(request, reads, gate.pass(request, `changes of ${owner}`))
     const pass = gate.pass(request, owner, access?.actor.userId)
     const packed = await readPacked(request, reads, pass)
     server()?.timeout(request, WORK_TIMEOUT_S)

@@ -35,7 +35,7 @@ export const packedBody = (schema: TSchema): TUnsafe<PackedBody> =>
   // undefined: Elysia closes objects that do not name it
   ({ ...schema, noValidate: true, additionalProperties: undefined }) as unknown as TUnsafe<PackedBody>
 
-export const isPacked = (schema: TSchema | undefined): boolean => schema?.noValidate === true
+export const isSentPacked = (schema: TSchema | undefined): boolean => schema?.noValidate === true
 
 export interface PackedBody {
   /** The bytes have a buffer of their own, so that they can be transferred to a thread. */

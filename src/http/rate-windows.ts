@@ -3,8 +3,7 @@
 import type { Sql } from '../database/client.ts'
 
 /** Sync and telemetry have a window of their own, as large as that of all other requests: who sends starves nobody who reads. */
-export const WINDOWS = ['read', 'sync'] as const
-export type WindowName = (typeof WINDOWS)[number]
+export type WindowName = 'read' | 'sync'
 
 /** A lease's window: `usedBefore` requests of `minute` (Unix minutes) were leased before it, at `nowMs`. */
 export interface LeasedWindow {

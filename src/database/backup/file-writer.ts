@@ -6,7 +6,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { codeOf, messageOf, OperatorError } from '../../base/errors.ts'
 import { syncPath } from '../disk.ts'
 import { signatureFrame, trailerOf } from './format.ts'
-import { signatureOf } from './signature.ts'
+import { backupSignature } from './signature.ts'
 
 /** Compressed at a time: larger blocks compress by 1 % better and need more memory. */
 const BLOCK_BYTES = 4 * 1024 * 1024
@@ -55,7 +55,7 @@ export async function createBackupFile(path: string) {
         if (size > 0) await flush()
         await previous
         const signature =
-          key === undefined ? Buffer.alloc(0) : signatureFrame(signatureOf(key, hasher.copy().digest()))
+          key === undefined ? Buffer.alloc(0) : signatureFrame(backupSignature(key, hasher.copy().digest()))
         const trailer = Buffer.concat([signature, trailerOf(hasher.update(signature).digest())])
         await handle.writeFile(trailer)
         await handle.sync()

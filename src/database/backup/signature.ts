@@ -13,7 +13,7 @@ export const SIGNED: Signature = "signed by this server's key"
 const PURPOSE = 'cloud-analytics backup\n'
 
 /** `digest`: the SHA-256 of all frames. */
-export const signatureOf = (key: Uint8Array, digest: Uint8Array): Buffer =>
+export const backupSignature = (key: Uint8Array, digest: Uint8Array): Buffer =>
   createHmac('sha256', key).update(PURPOSE).update(digest).digest()
 
 /** Whether a signature is one by `key`, the key at hand; without one no signature can be. */
@@ -23,7 +23,7 @@ export function checkSignature(
   key: Uint8Array | undefined,
 ): Signature {
   if (signature === undefined) return 'unsigned'
-  if (key === undefined || !timingSafeEqual(signature, signatureOf(key, digest)))
+  if (key === undefined || !timingSafeEqual(signature, backupSignature(key, digest)))
     return 'signed by another key'
   return SIGNED
 }

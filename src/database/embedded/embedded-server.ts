@@ -23,7 +23,7 @@ import { cannotSwitchUser, readPidFile, startPostmaster } from './postmaster.ts'
 import { isPostmasterOf, stopStalePostmaster } from './stale-postmaster.ts'
 import { changeOwner, chooseSystemUser, makeReachable, type SystemUser } from './system-user.ts'
 import {
-  programFolder,
+  postgresFolder,
   removeLeftovers,
   removeOtherPrograms,
   unpackCluster,
@@ -110,7 +110,7 @@ async function startLocked(lock: InstanceLock, assets: Assets, options: Required
   const reachable = user === undefined || makeReachable(dataDir, user)
   await stopStalePostmaster(cluster, log)
   const setOwner = (folder: string) => user !== undefined && changeOwnerOrExplain(folder, user)
-  const program = programFolder(assets, reachable ? dataDir : sharedHome(dataDir))
+  const program = postgresFolder(assets, reachable ? dataDir : sharedHome(dataDir))
   const missing: Promise<void>[] = []
   if (!existsSync(program)) missing.push(unpackProgram(assets, program, { durable }))
   if (existsSync(cluster)) setOwner(cluster)

@@ -14,7 +14,7 @@ interface UnpackOptions {
 }
 
 /** The folder of this build's PostgreSQL program below `home`. */
-export const programFolder = ({ manifest: { version, key } }: Assets, home: string): string =>
+export const postgresFolder = ({ manifest: { version, key } }: Assets, home: string): string =>
   join(home, `pg-${version}-${key}`)
 
 /** Unpacks the program to `folder`, which must not exist. */

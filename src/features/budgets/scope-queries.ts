@@ -5,7 +5,7 @@ import { unitsOf } from '../../base/decimals.ts'
 import { derivedId } from '../../base/ids.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
 import { unnest } from '../../database/rows.ts'
-import { getMemberId, idsOf } from '../usage/member-queries.ts'
+import { getMemberId, selectMemberIds } from '../usage/member-queries.ts'
 
 /** Names whose sessions a budget is for: `scope_key` is a project, a member's id or a team; '' for the organization. */
 export interface BudgetScope {
@@ -51,7 +51,7 @@ export const budgetInForce = (sql: ISql, orgId: string): Fragment => sql`
 
 /** The ids of the members of a row `s` of a scope that is a member or a team. */
 const idsOfScope = (sql: ISql, orgId: string): Fragment =>
-  idsOf(sql, orgId, sql`case when s.scope = 'team' then m.team else m.id end = s.scope_key`)
+  selectMemberIds(sql, orgId, sql`case when s.scope = 'team' then m.team else m.id end = s.scope_key`)
 
 /** The cost of a row `s` of a scope and a month, or a day, from the sums of these; US dollars with 6 decimals. */
 export const costOfScope = (sql: ISql, orgId: string, grain: 'month' | 'day' = 'month'): Fragment => sql`

@@ -20,11 +20,11 @@ export const BREAKDOWN_KEYS = [
   ...FACETS,
 ] as const satisfies readonly SumKey[]
 
-export const isTime = (key: SumKey | undefined): key is 'day' | 'week' | 'month' =>
+export const isTimeKey = (key: SumKey | undefined): key is 'day' | 'week' | 'month' =>
   key === 'day' || key === 'week' || key === 'month'
 /** The column that a key is made of, but a key of time and a facet. */
 export const groupColumns = (key: SumKey | undefined): Dimension[] =>
-  key === undefined || isTime(key) || isFacet(key) ? [] : [key === 'team' ? 'member' : key]
+  key === undefined || isTimeKey(key) || isFacet(key) ? [] : [key === 'team' ? 'member' : key]
 
 export const BreakdownQuery = Type.Object({
   by: oneOf(BREAKDOWN_KEYS, {
@@ -144,7 +144,7 @@ export function breakdownProblems(query: BreakdownQuery): FieldProblem[] {
     ...compareProblems(query),
     ...problemIf(isChange && compare === undefined, 'sort', 'change needs compare'),
     ...problemIf(
-      isChange && (isTime(by) || isTime(and_by)),
+      isChange && (isTimeKey(by) || isTimeKey(and_by)),
       'sort',
       'change needs other keys than day, week and month',
     ),

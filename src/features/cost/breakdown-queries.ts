@@ -18,7 +18,7 @@ import {
   BreakdownQuery,
   breakdownProblems,
   groupColumns,
-  isTime,
+  isTimeKey,
 } from './breakdown-model.ts'
 import { breakdownItem, READ, READ_WITH_PREVIOUS, type Row, totalIn } from './breakdown-rows.ts'
 import { sumsBy } from './breakdown-sums.ts'
@@ -94,7 +94,7 @@ function breakdownOf(
   const facet = keys.find(isFacet)
   const isByBranch =
     !isDivided && by === 'branch' && and_by === undefined && sort !== 'change' && isOfBranches(query)
-  const isByTime = keys.some(isTime)
+  const isByTime = keys.some(isTimeKey)
   // a session counts more than once under its models and facets, in all once
   const isOften = columns.includes('model') || columns.includes('ticket') || facet !== undefined
   const keySums = (

@@ -40,7 +40,7 @@ export async function getMemberId(sql: ISql, orgId: string, member: string, fiel
 }
 
 /** The ids of the members `m` that meet the condition, as an array. */
-export const idsOf = (sql: ISql, orgId: string, condition: Fragment): Fragment => sql`
+export const selectMemberIds = (sql: ISql, orgId: string, condition: Fragment): Fragment => sql`
   (array(
     select m.id
     from members m
@@ -51,5 +51,5 @@ export const idsOf = (sql: ISql, orgId: string, condition: Fragment): Fragment =
 /** The condition that `member`, the column of a session's row, is of this team; '': of somebody in none, or of nobody. */
 export const isOfTeam = (sql: ISql, orgId: string, member: Fragment, team: string): Fragment =>
   team === ''
-    ? sql`${member} <> all ${idsOf(sql, orgId, sql`m.team is not null`)}`
-    : sql`${member} = any ${idsOf(sql, orgId, sql`m.team = ${team}`)}`
+    ? sql`${member} <> all ${selectMemberIds(sql, orgId, sql`m.team is not null`)}`
+    : sql`${member} = any ${selectMemberIds(sql, orgId, sql`m.team = ${team}`)}`

@@ -12,7 +12,7 @@ export interface Outcome {
 }
 
 /** Outcomes in the order in which to settle them: an endpoint's failures before its last success, successes, later failures. */
-export function inBatches<Some extends Outcome>(outcomes: readonly Some[]): Some[][] {
+export function outcomeBatches<Some extends Outcome>(outcomes: readonly Some[]): Some[][] {
   const successes = outcomes.filter(({ result }) => result.ok)
   if (successes.length === outcomes.length) return [successes]
   const lastOf = new Map<string, number>()

@@ -3,7 +3,7 @@
 import { messageOf } from '../../base/errors.ts'
 import type { Log } from '../../base/log.ts'
 import { isConnectionError, isDeadlock } from '../../database/connection-errors.ts'
-import { inBatches, type Outcome } from '../outbox/settle.ts'
+import { type Outcome, outcomeBatches } from '../outbox/settle.ts'
 
 /** Outcomes in one statement at most. */
 const MAX_BATCH = 128
@@ -37,7 +37,7 @@ export function createResultBatcher<Held extends Outcome>(
     const batch = outcomes.slice(0, MAX_BATCH)
     if (outcomes.length > batch.length) waiting.set(orgId, outcomes.slice(batch.length))
     // one statement after the other: a part that is settled is not repeated when the next one fails
-    for (const part of inBatches(batch)) await settleWithRetries(deps, orgId, part)
+    for (const part of outcomeBatches(batch)) await settleWithRetries(deps, orgId, part)
     deps.onSettled(orgId, batch)
   }
   const start = () => {
