@@ -1,4 +1,4 @@
-// Writes a line of the log for each request.
+// Counts requests, and writes a line of the log for each: the lines are written together, outside the requests.
 
 import type { Access } from '../accounts/people/callers.ts'
 import type { Log, LogFields } from '../base/log.ts'
@@ -50,7 +50,6 @@ const fieldsOf = ({
 const PROBES = new Set<unknown>(['/live', '/ready', '/health'])
 const levelOf = ({ path }: LogFields) => (PROBES.has(path) ? 'debug' : 'info')
 
-/** Counts requests, and collects a line for each: the lines are written together, outside the requests. */
 export function createAccessLog(log: Log, requests: Pick<RequestMeter, 'of'>, now = () => performance.now()) {
   let minute = Number.NEGATIVE_INFINITY
   let withoutKey = 0

@@ -1,4 +1,6 @@
-// Makes a backup of a database that is in use.
+// Writes all of a database into a backup, as it is at one instant, while others read and write it. Does not migrate. The
+// file has its name only when it is complete. Throws OperatorError when the database is empty, newer than this program or
+// half restored, and when the file cannot be written.
 
 import { OperatorError } from '../../base/errors.ts'
 import { VERSION } from '../../base/version.ts'
@@ -19,11 +21,6 @@ interface BackupOptions {
   onProgress?: (done: number, total: number, table: string) => void
 }
 
-/**
- * Writes all of the database into a file, as it is at one instant, while others read and write it. Does not migrate.
- * The file has its name only when it is complete. Throws OperatorError when the database is empty, newer than this
- * program or half restored, and when the file cannot be written.
- */
 export async function writeBackup(sql: Sql, options: BackupOptions) {
   await refuseUnfinishedRestore(sql)
   const output = await createBackupFile(options.file)

@@ -1,4 +1,7 @@
-// Makes a database by filling it, for `restore`: it appears only when it is complete.
+// Makes the database of a data directory that has none, for `restore`: `fill` gets a new one in a folder of its own. Only
+// when it has succeeded, and everything is flushed to disk, that database is moved to its place; otherwise the data
+// directory is as it was, and after a kill the next start says so. Throws OperatorError when the directory has a database,
+// is in use or cannot be written.
 
 import { existsSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -21,12 +24,6 @@ import { acquireInstanceLock } from './instance-lock.ts'
 import { stopStalePostmaster } from './stale-postmaster.ts'
 import { chooseSystemUser, makeReachable } from './system-user.ts'
 
-/**
- * Makes the database of a data directory that has none: `fill` gets a new one in a folder of its own. Only when it has
- * succeeded, and everything is flushed to disk, that database is moved to its place; otherwise the data directory is as
- * it was, and after a kill the next start says so. Throws OperatorError when the directory has a database, is in use or
- * cannot be written.
- */
 export async function createFilledDatabase<Result>(
   { dataDir: given, log }: { dataDir: string; log: Log },
   fill: (target: ConnectTarget) => Promise<Result>,

@@ -1,4 +1,4 @@
-// Checks whether the database responds.
+// Checks whether the database responds. Calls share one query in flight, so that checks do not pile up. Never rejects.
 
 import { withTimeout } from '../../base/timing.ts'
 import type { Sql } from '../client.ts'
@@ -14,7 +14,6 @@ interface PingLimits {
   giveUpMs: number
 }
 
-/** Checks whether the database responds. Calls share one query in flight, so that checks do not pile up. Never rejects. */
 export function createPing(run: Run, { limitMs, giveUpMs }: PingLimits): () => Promise<PingResult> {
   let inFlight: { result: Promise<PingResult>; startedMs: number } | undefined
   return () => {

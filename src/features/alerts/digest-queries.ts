@@ -1,4 +1,4 @@
-// Reads the figures of a weekly digest.
+// Reads the data of a digest that is sent on a day, and the mean score of the seven days before; null: no sessions.
 
 import { addDays, monthOf } from '../../base/dates.ts'
 import { MONEY_DECIMALS, unscaled } from '../../base/decimals.ts'
@@ -39,7 +39,6 @@ async function readSpent(sql: ISql, orgId: string, today: string) {
   return { before: BigInt(row.before), today: BigInt(row.today) }
 }
 
-/** The data of a digest that is sent on this day, and the mean score of the seven days before; null: no sessions. */
 export async function readDigest(
   sql: ISql,
   orgId: string,

@@ -1,4 +1,6 @@
-// Stores audit reports that are sent or generated.
+// Generates and stores the compliance reports of a batch from the log as it is now: call it after the batch's audit records.
+// Needs the organization's lock. The same record again changes nothing; another period or type under a known id generates
+// that report again. Throws VALIDATION_ERROR for a period that ends before it begins.
 
 import type { ReportType } from '../../analysis/records/audit.ts'
 import { findChanges, type WriteResult } from '../../analysis/records/changes.ts'
@@ -25,11 +27,6 @@ export interface ReportsWritten extends WriteResult {
   generated: readonly Pick<ReportFields, 'id' | 'report_type' | 'from' | 'to'>[]
 }
 
-/**
- * Generates and stores the batch's compliance reports from the log as it is now: call it after the batch's audit records.
- * Needs the organization's lock. The same record again changes nothing; another period or type under a known id
- * generates that report again. Throws VALIDATION_ERROR for a period that ends before it begins.
- */
 export async function writeReports(
   tx: ISql,
   orgId: string,

@@ -1,3 +1,5 @@
+// Finds the badge that a caller may see, and the badge settings for the command line.
+
 import { inZone } from '../../accounts/organizations/zone-queries.ts'
 import { addDays, dayOf } from '../../base/dates.ts'
 import { unitsOf } from '../../base/decimals.ts'

@@ -1,12 +1,10 @@
-// Counts who changed each file, and how often, in the tables `files` and `file_authors`.
+// Counts who changed each file, and how often, in `files` and `file_authors`: the files `renamed` are counted again from
+// their whole histories; to the counts of the others that the commits `added` changed, these commits are added. Returns the
+// directories of all these files.
 
 import type { ISql } from '../../database/client.ts'
 import { deleteItems, distinctIds, filesOfCommits, historyOfFiles, type ItemId, idTable } from './item-ids.ts'
 
-/**
- * Updates `files` and `file_authors`: the files `renamed` are counted again from their whole histories; to the counts of
- * the others that the commits `added` changed, these commits are added. Returns the directories of all these files.
- */
 export async function rebuildFiles(
   tx: ISql,
   orgId: string,

@@ -1,3 +1,5 @@
+// Parts of statements that find or delete commits, files and directories by project and name.
+
 import type { Fragment, ISql } from '../../database/client.ts'
 import { unnest } from '../../database/rows.ts'
 

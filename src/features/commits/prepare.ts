@@ -1,4 +1,5 @@
-// Makes of a commit's record what is stored.
+// Makes of a commit's record what is stored. A rename without its old name is a modification; of a file twice, the last
+// counts.
 
 import { type CommitFile, type CommitRecord, plainPath } from '../../analysis/records/commit.ts'
 import { isBot } from '../../analysis/scoring/ownership.ts'
@@ -26,7 +27,6 @@ interface PreparedFile {
   deletions: number
 }
 
-/** A commit record as it is stored. A rename without its old name is a modification; of a file twice, the last entry counts. */
 export function prepareCommit(record: CommitRecord): PreparedCommit {
   const authorEmail = asciiLower(record.author_email)
   const byPath = new Map(record.files.map((file) => [plainPath(file.path), preparedFile(file)]))

@@ -1,3 +1,5 @@
+// Reads the hashes of stored commits, for a sync of a project, and commits as records, for the export.
+
 import type { CommitAi, CommitFile, CommitRecord } from '../../analysis/records/commit.ts'
 import type { ISql, Sql } from '../../database/client.ts'
 import { pagesOf } from '../../database/rows.ts'

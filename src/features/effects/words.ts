@@ -1,3 +1,5 @@
+// Says a change, its range and its verdict in words, for pages and commands.
+
 import { MIN_UNITS } from '../../analysis/effects/measure-change.ts'
 import type { Effect } from './model.ts'
 

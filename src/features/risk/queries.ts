@@ -1,3 +1,5 @@
+// Lists scores of pull requests, for GET /risk and for the export.
+
 import { TIME_PATTERN } from '../../base/dates.ts'
 import type { Sql } from '../../database/client.ts'
 import { pageStart, pagesOf } from '../../database/rows.ts'

@@ -1,4 +1,6 @@
-// Reads the risk of a pull request with its sessions.
+// Reads one risk score with the sessions of the pull request, what of their cost is its
+// (features/usage/pull-request-queries.ts), and the effective lines of its commits with those that agents wrote. With
+// `onlyMember` only their sessions are listed, and the sums are still of all. Throws NOT_FOUND.
 
 import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
 import { TIME_PATTERN } from '../../base/dates.ts'
@@ -9,11 +11,6 @@ import { riskColumns, riskFields } from './queries.ts'
 
 /** Sessions in a response. */
 const MAX_SESSIONS = 50
-/**
- * One risk score with the sessions of the pull request, what of their cost is its (features/usage/pull-request-queries.ts), and the
- * effective lines of its commits with those that agents wrote. With `onlyMember` only their sessions are listed, and the sums are
- * still of all. Throws NOT_FOUND.
- */
 export async function getRisk(sql: Sql, orgId: string, id: string, onlyMember: VisibleMember | null) {
   const [row] = await sql<{ text: string }[]>`
     with pr as materialized (

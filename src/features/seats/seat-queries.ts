@@ -1,3 +1,5 @@
+// Lists seats with the use of their plans, and counts idle ones for alerts.
+
 import { addDays, dayOf } from '../../base/dates.ts'
 import type { Fragment, ISql, Sql } from '../../database/client.ts'
 import { personGiven } from '../../database/member-addresses.ts'

@@ -1,4 +1,6 @@
-// Signs in whom an identity provider names, with the role and team of their claims.
+// Signs in whom the identity provider named: makes a member at the first sign-in, is bound to that person from then on,
+// whatever their address is, and gives the role and team of the claims at each; but an owner stays one. Somebody without a
+// role does not come in, and their sessions end. Returns the cookie's token. Throws FORBIDDEN.
 
 import { recordEntry, SYSTEM } from '../../accounts/audit-log/append.ts'
 import { findOrganization } from '../../accounts/organizations/queries.ts'
@@ -34,11 +36,6 @@ function whyNoRole({ groups, hasTooManyGroups }: Identity, { roles, defaultRole 
   return isOwner ? 'only an owner makes an owner: ask one' : 'ask for one at the identity provider'
 }
 
-/**
- * Signs in whom the identity provider named: makes a member at the first sign-in, is bound to that person from then on, whatever
- * their address is, and gives the role and team of the claims at each; but an owner stays one. Somebody without a role does not come in,
- * and their sessions end. Returns the cookie's token. Throws FORBIDDEN.
- */
 export async function signInByProvider(
   { people, inTurn, log }: Pick<AuthDeps, 'people' | 'inTurn' | 'log'>,
   identity: Identity,

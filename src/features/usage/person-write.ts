@@ -1,4 +1,5 @@
-// Moves usage to another person when members join, change their addresses or leave.
+// Gives usage, findings and windows of limits to the people whose addresses they were sent with, after members joined,
+// changed or left. `keys`: their ids and addresses, also former ones. Needs the organization's lock.
 
 import type { Fragment, ISql } from '../../database/client.ts'
 import { memberAddresses, personOf } from '../../database/member-addresses.ts'
@@ -14,10 +15,6 @@ const BATCH = 5_000
 const ROLLUPS = USAGE_ROLLUPS.filter(({ key }) => key.includes('member'))
 const TABLES = ['session_usage', 'session_facets', 'findings']
 
-/**
- * Gives usage, findings and windows of limits to the people whose addresses they were sent with, after members joined, changed or
- * left. `keys`: their ids and addresses, also former ones. Needs the organization's lock.
- */
 export async function updatePersons(tx: ISql, orgId: string, keys: readonly string[]): Promise<void> {
   const moved = await moveKeys(tx, orgId, keys)
   const others = await moveSessions(tx, orgId, keys)

@@ -1,4 +1,5 @@
-// Deletes old rows of all kinds, ends abandoned deliveries, and announces shorter retentions, for the worker.
+// Deletes old rows, ends abandoned deliveries and announces shorter retentions. Never rejects: the next call repeats what
+// failed.
 
 import { deleteOldAuditEntries } from '../../accounts/audit-log/append.ts'
 import {
@@ -35,7 +36,6 @@ async function announce(sql: Sql, log: Log): Promise<number> {
   return fresh.length
 }
 
-/** Deletes old rows and ends abandoned deliveries. Never rejects: the next call repeats what failed. */
 export async function runHousekeeping(sql: Sql, settings: Settings, log: Log): Promise<void> {
   const { retentionDeliveriesDays, retentionAuditDays } = settings
   const daysAgo = (days: number) => new Date(Date.now() - days * DAY_MS)

@@ -1,3 +1,5 @@
+// Reads migrations, ticket patterns and coverage for `doctor`.
+
 import type { Sql } from '../../database/client.ts'
 import { type AppliedMigration, listApplied } from '../../database/migrate.ts'
 

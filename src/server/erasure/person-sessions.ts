@@ -1,4 +1,4 @@
-// Erases a person from sessions.
+// Erases a person from the sessions, their details and findings, with all counts. Returns how many changed.
 
 import { changePacked } from '../../analysis/records/fragments.ts'
 import { idsOf } from '../../base/ids.ts'
@@ -13,7 +13,6 @@ import { inBatchesOfBytes, mayHave, type Sized } from './queries.ts'
 /** Sessions looked at in one statement. */
 const PAGE = 100
 
-/** Replaces the person in the sessions, their details and findings, with all counts. Returns how many changed. */
 export async function eraseInSessions(erasure: Erasure): Promise<number> {
   const { erase } = erasure.traces
   let changed = 0

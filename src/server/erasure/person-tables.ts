@@ -1,4 +1,5 @@
-// Erases a person from all tables that do not follow from others.
+// Erases a person from every table that does not follow from others. The same text becomes the same text everywhere, so that
+// rows that refer to each other by it still do. Returns how many rows changed, and how many had moved since they were found.
 
 import type { Pricer } from '../../analysis/scoring/prices.ts'
 import { sumBy } from '../../base/batches.ts'
@@ -46,10 +47,6 @@ const NAMES = new Set(['members.display_name', 'commits.author_name'])
 /** Values as texts, arrays as JSON, by column. */
 type Row = Record<string, string | null>
 
-/**
- * Replaces the person in every table that does not follow from others. The same text becomes the same text everywhere, so that rows that refer to each
- * other by it still do. Returns how many rows changed, and how many had moved since they were found.
- */
 export async function eraseInTables(erasure: Erasure) {
   const changed = { audit_entries: 0, others: 0 }
   let moved = 0

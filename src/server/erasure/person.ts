@@ -1,4 +1,8 @@
-// Erases a person from every table, in steps that can be taken again.
+// Erases a person: replaces their addresses (a member's aliases too; any of them may be given), member id and names in every
+// table of the organization by a pseudonym, which is the same in all of them, so that counts hold. Ends the keys that are
+// bound to the address. The member is deleted last: an erasure that was interrupted can be repeated. In batches; writers of
+// the organization wait for one of them at most. Throws OperatorError when there is nothing of the person. Returns the
+// numbers of changed rows and the pseudonym.
 
 import { type Actor, recordEntry } from '../../accounts/audit-log/append.ts'
 import { removeAccount } from '../../accounts/people/account-queries.ts'
@@ -24,12 +28,6 @@ const TOKEN_LENGTH = 12
 /** Each pass changes what was written while the one before ran. */
 const MAX_PASSES = 10
 
-/**
- * Replaces a person's addresses (a member's aliases too; any of them may be given), member id and names in every table of the organization by a pseudonym, which is the same in
- * all of them, so that counts hold. Ends the keys that are bound to the address. The member is deleted last: an erasure
- * that was interrupted can be repeated. In batches; writers of the organization wait for one of them at most. Throws
- * OperatorError when there is nothing of the person. Returns the numbers of changed rows and the pseudonym.
- */
 export async function erasePerson(
   sql: Sql,
   orgId: string,

@@ -1,4 +1,5 @@
-// Reads the body of a sync: JSON, or NDJSON record by record.
+// Unpacks the body of a sync, JSON or NDJSON, divides it into records and prepares them, one after the other. Errors name a
+// record by its line in NDJSON, else by its index. Throws VALIDATION_ERROR.
 
 import { isObject } from '../../analysis/agents/transcript/json.ts'
 import { decode, parseJson, refuseUnkept, scanJson } from '../../analysis/records/sent-json.ts'
@@ -41,10 +42,6 @@ export interface ReadOptions {
 /** A record as it was read: its value, or what is wrong with it; and its text where it has one of its own. */
 type ReadRecord = { name: string; text?: string } & ({ value: unknown } | { problems: FieldProblem[] })
 
-/**
- * Unpacks a body, divides it into records and prepares them, one after the other. Errors name a record by its line in
- * NDJSON, else by its index. Throws VALIDATION_ERROR.
- */
 export async function readBatch(body: PackedBody, preparer: BatchPreparer, options: ReadOptions) {
   for await (const record of (body.mediaType === NDJSON_TYPE ? linesOf : itemsOf)(body, options)) {
     const goesOn =

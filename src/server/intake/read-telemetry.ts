@@ -1,4 +1,4 @@
-// Reads and checks the body of a request of telemetry.
+// Unpacks and decodes an OTLP request, without secrets in names. Throws 400 for what is not OTLP, 413 beyond the limits.
 
 import { maskTexts } from '../../analysis/detection/record-secrets.ts'
 import type { SessionFragments } from '../../analysis/records/fragments.ts'
@@ -28,7 +28,6 @@ export interface ReadTelemetry {
   reason: string
 }
 
-/** Unpacks and decodes an OTLP request, without secrets in names. Throws 400 for what is not OTLP, 413 beyond the limits. */
 export async function readTelemetry(
   body: PackedBody,
   { signal, now, pause, onBytes, onRecord }: Omit<ReadOptions, 'maxBytes'> & { signal: Signal; now: Date },

@@ -1,4 +1,6 @@
-// Starts the intake's thread and gives it requests, from the main thread.
+// Runs the intake in a thread that starts with the first request and ends after half a minute without one, so that an idle
+// server has no memory for it. When the thread dies or hangs, its requests get 503, its connections are ended, and the next
+// request starts a new one.
 
 import { busy, messageOf } from '../../base/errors.ts'
 import { randomLowerAlnum } from '../../base/ids.ts'
@@ -19,11 +21,6 @@ export interface IntakeThreadOptions
   stopMs?: number
 }
 
-/**
- * The intake in a thread that starts with the first request and ends after half a minute without one, so that an idle
- * server has no memory for it. When the thread dies or hangs, its requests get 503, its connections are ended, and the
- * next request starts a new one.
- */
 export function createIntakeThread(options: IntakeThreadOptions): Intake {
   const { target, settings, endConnections, log, idleMs = 30_000, stopMs = 3_000 } = options
   /** The requests of the thread that runs. */

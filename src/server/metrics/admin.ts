@@ -1,4 +1,4 @@
-// Answers /metrics on the admin listener.
+// Answers /metrics on the admin listener. There is no key: it listens on loopback unless ADMIN_HOST says otherwise.
 
 import { isIPv4 } from 'node:net'
 import { networkInterfaces } from 'node:os'
@@ -20,7 +20,6 @@ function isOwnHost(hostname: string, adminHost: string): boolean {
   )
 }
 
-/** Answers the requests of the admin listener. There is no key: it listens on loopback unless ADMIN_HOST says otherwise. */
 export const adminFetch =
   (registry: Pick<Registry, 'text'>, adminHost: string) =>
   async (request: Request): Promise<Response> => {

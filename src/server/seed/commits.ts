@@ -1,4 +1,4 @@
-// Makes up commits.
+// Makes up plausible commits in order of time: most change a few existing files, some add, rename or delete one.
 
 import type { CommitRecord } from '../../analysis/records/commit.ts'
 import { addDays, DAY_MS } from '../../base/dates.ts'
@@ -6,7 +6,6 @@ import { addressOf, MEMBERS, projectName, type Random, randomFrom, type SeedPlan
 
 const DIRECTORIES = ['src', 'test', 'docs', 'web', '.'] as const
 
-/** Plausible commits in order of time: most change a few existing files, some add, rename or delete one. */
 export function* generateCommits({ commits = 0, ...plan }: SeedPlan): Generator<CommitRecord> {
   const random = randomFrom(plan.seed)
   const filesOf = new Map<string, string[]>()

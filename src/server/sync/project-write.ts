@@ -1,4 +1,5 @@
-// Renames a project in all tables.
+// Renames a project in all tables, joining one of the new name, in one transaction. Throws OperatorError when nothing has
+// the old one.
 
 import { type Actor, recordEntry } from '../../accounts/audit-log/append.ts'
 import { OperatorError } from '../../base/errors.ts'
@@ -29,7 +30,6 @@ export interface Renamed {
   pull_requests: number
 }
 
-/** Renames a project in one transaction, joining one of the new name. Throws OperatorError when nothing has the old one. */
 export async function renameProject(sql: Sql, orgId: string, actor: Actor, renaming: Renaming) {
   const noProject = () => new OperatorError(`there is no project ${JSON.stringify(renaming.from)}`)
   // in the sums these are not names

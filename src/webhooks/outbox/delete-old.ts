@@ -1,4 +1,4 @@
-// Deletes deliveries that finished long ago.
+// Deletes deliveries that finished long ago, with attempts and counts, and events without any.
 
 import { inBatches, sumBy } from '../../base/batches.ts'
 import { orderedIdFloor } from '../../base/ids.ts'
@@ -11,7 +11,6 @@ const MAX_ENDPOINTS = 1_000
 /** Rows in one statement, so that no other waits long for its locks. */
 const BATCH = 5_000
 
-/** Deletes deliveries finished before `before`, with attempts and counts, and events without any. Returns how many. */
 export async function deleteOldDeliveries(sql: Sql, before: Date): Promise<number> {
   const endpoints = await sql<{ org_id: string; endpoint_id: string }[]>`
     select distinct c.org_id, c.endpoint_id

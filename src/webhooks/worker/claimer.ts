@@ -1,4 +1,4 @@
-// Claims due deliveries for the free slots.
+// Claims due deliveries while slots are free: one claim at a time, organizations in rotation.
 
 import { messageOf } from '../../base/errors.ts'
 import type { Log } from '../../base/log.ts'
@@ -20,7 +20,6 @@ export interface ClaimerDeps {
   log: Log
 }
 
-/** Claims deliveries while slots are free: one claim at a time, organizations in rotation. */
 export function createClaimer({ slots, log, ...deps }: ClaimerDeps) {
   /** Organizations to claim for, in the order they were added. */
   const queue = new Set<string>()
