@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, setSystemTime, test } from 'bun:test'
-import { newestOf, unlistedOf } from '../../src/dashboard/did-it-pay/newest-words.ts'
+import { newestOf, sentenceOf, unlistedOf } from '../../src/dashboard/did-it-pay/sentences.ts'
 import {
   answerOf,
   CAUSES,
@@ -145,4 +145,20 @@ test('all versions and models of the newest week are named, also where others we
   expect(newestOf([], [])).toBe('')
   const unlisted = unlistedOf(effects as never, effects.slice(3, 5) as never, facts as never)
   expect(unlisted.map(({ name }) => name)).toEqual(['c 2', 'opus'])
+})
+
+test('Did it pay names the change that saved, and counts more', () => {
+  const seen = (name: string, extra: number) => ({
+    ...{ name, verdict: 'seen', measure: 'cost_per_prompt', effect: extra / 100, changed: 6, others: 6 },
+    ...{ money: { extra }, weeks: { before: 8, after: 4 } },
+  })
+  const few = { name: 'few', verdict: 'too_few', effect: null, money: null, changed: 11, others: 0 }
+  const said = (...effects: object[]) => sentenceOf(effects as never, 'in November')
+  expect(said(seen('Training', -40), few)).toBe(
+    'Of 2 changes in November, “Training” saved about $43.48 a month. Of 1 there is not enough to see.',
+  )
+  expect(said(seen('Training', -40), seen('a 2', -20), seen('b 2', 8))).toBe(
+    'Of 3 changes in November, 2 saved: about $65.22 a month. “b 2” costs more.',
+  )
+  expect(said(seen('b 2', 8), seen('c 2', 9))).toBe('Of 2 changes in November, none saved. 2 cost more.')
 })

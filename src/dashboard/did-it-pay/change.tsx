@@ -10,7 +10,8 @@ import { Choice } from '../parts/fields.tsx'
 import { Asked, Button, removeAndLeave, Saying, useChanges } from '../parts/form.tsx'
 import { Answer, Facts, Ready, Show } from '../parts/show.tsx'
 import { Table } from '../parts/table.tsx'
-import { RangeChart, saidMoney } from './did-it-pay.tsx'
+import { RangeChart } from './did-it-pay.tsx'
+import { saidMoney } from './sentences.ts'
 
 const MEASURES = ['cost_per_prompt', 'cost_per_call', 'failed_tool_share', 'quality'] as const
 const plainName = (name: string) => capital(name.replaceAll('_', ' '))

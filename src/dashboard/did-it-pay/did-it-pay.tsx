@@ -2,18 +2,11 @@
 
 import { useState } from 'preact/hooks'
 import type { Effect } from '../../features/effects/model.ts'
-import {
-  isFound,
-  isMoreBetter,
-  isTooFew,
-  saidChange,
-  saidRange,
-  saidVerdict,
-} from '../../features/effects/words.ts'
+import { isFound, isMoreBetter, saidChange, saidRange, saidVerdict } from '../../features/effects/words.ts'
 import type { Explanation } from '../../features/explain/model.ts'
 import { getJson, type Page, useApi } from '../client/api.ts'
 import { addDays, today, weekOf } from '../client/days.ts'
-import { countOf, formatDollars, formatShare, inRange } from '../client/format.ts'
+import { formatShare, inRange } from '../client/format.ts'
 import { isAdmin, linkTo, type PageProps } from '../client/links.ts'
 import { datesOf, FIRST_DAY, rangeOf } from '../client/ranges.ts'
 import { Bar } from '../frame/bar.tsx'
@@ -21,10 +14,9 @@ import { Choice, named, pick } from '../parts/fields.tsx'
 import { type Fields, Form, Input, Saying, splitList, useChanges } from '../parts/form.tsx'
 import { Answer, Ready, Show } from '../parts/show.tsx'
 import { type Column, Pager, Table } from '../parts/table.tsx'
-import { type Facts, newestOf, newestUses, unlistedOf, whenOf } from './newest-words.ts'
+import { type Facts, newestOf, newestUses, saidMoney, sentenceOf, unlistedOf, whenOf } from './sentences.ts'
 
 const USUAL = '90d'
-const MONTH_OF_WEEKS = 365.25 / 12 / 7
 
 export function PaidPage({ route: { query }, who }: PageProps) {
   const { count, said, run } = useChanges()
@@ -65,7 +57,7 @@ export function PaidPage({ route: { query }, who }: PageProps) {
               </Answer>
               {data.length > 0 && (
                 <>
-                  <Table caption="Changes" columns={effectColumns(facts)} rows={data} isSaved />
+                  <Table caption="Changes" columns={effectColumns(facts)} rows={foundFirst(data)} isSaved />
                   <Pager pagination={pagination} noun="changes" />
                   {unlisted.length > 0 && (
                     <>
@@ -93,42 +85,15 @@ export function PaidPage({ route: { query }, who }: PageProps) {
   )
 }
 
+const foundFirst = (effects: readonly Effect[]): Effect[] =>
+  effects.toSorted((a, b) => Number(isFound(b)) - Number(isFound(a)))
+
 const SOFT =
   'An effect is the difference between those who changed and those who had not, before and after: probably within its range, ' +
   'in 95 of 100 cases. No figure is of a person.'
 const EMPTY =
   'A change is a week from which something was different: a version, a model, an effort, an MCP server, a skill, a price. These are ' +
   'noticed by themselves, once somebody has used them in two weeks; what else changed can be recorded here.'
-
-/** `Of 5 changes, 2 saved: about $213 a month. 1 costs more. Of 2 there is not enough to see yet.` */
-function sentenceOf(effects: readonly Effect[], range: string): string {
-  if (effects.length === 0) return `No change is known ${range}, so there is no before and after.`
-  const seen = effects.filter(({ verdict, money }) => verdict === 'seen' && money !== null)
-  const few = effects.filter(isTooFew).length
-  const early = effects.filter((one) => one.verdict === 'too_early' && !isTooFew(one)).length
-  const all = `${countOf(effects.length, 'change')} ${range}`
-  const judged = effects.filter(({ effect }) => effect !== null).length
-  const why = [
-    ...(early > 0 ? [` for ${early} it is too early`] : []),
-    ...(few > 0 ? [` for ${few} too few changed or did not`] : []),
-  ].join(',')
-  if (judged === 0) return `None of ${all} can be judged${why && `:${why}`}.`
-  if (seen.length === 0)
-    return judged === effects.length
-      ? `None of ${all} is seen to have made work cheaper or dearer.`
-      : `${judged} of ${all} can be judged; none is seen to have made work cheaper or dearer.${why && ` Of the others,${why}.`}`
-  const saved = seen.filter(({ effect }) => (effect ?? 0) < 0)
-  const dearer = seen.length - saved.length
-  const extra = saved.reduce((sum, { money, weeks }) => sum + (money?.extra ?? 0) / (weeks?.after ?? 4), 0)
-  const open = effects.length - effects.filter(isFound).length
-  return [
-    `Of ${all}, ${saved.length} saved${
-      saved.length > 0 ? `: about ${formatDollars(-extra * MONTH_OF_WEEKS)} a month` : ''
-    }.`,
-    ...(dearer > 0 ? [`${dearer} ${dearer === 1 ? 'costs' : 'cost'} more.`] : []),
-    ...(open > 0 ? [`Of ${open} there is not enough to see.`] : []),
-  ].join(' ')
-}
 
 /** The class of a verdict: a found effect is good or bad. */
 export const toneOf = (effect: Effect): 'good' | 'failure' | 'note' =>
@@ -201,10 +166,6 @@ const effectColumns = (facts: Facts): readonly Column<Effect>[] => [
     ),
   },
 ]
-
-/** `about $125.00 a month`. */
-export const saidMoney = (extra: number, weeks = 4): string =>
-  `about ${formatDollars((Math.abs(extra) / weeks) * MONTH_OF_WEEKS)} a month`
 
 /** Says from which effect on one could be seen. */
 function Enough({ effects }: { effects: readonly Effect[] }) {
