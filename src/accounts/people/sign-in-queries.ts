@@ -1,4 +1,4 @@
-// Stores sessions of browsers: starts them at a sign-in, finds them at each request, and ends them.
+// Stores sessions of browsers: starts them at a sign-in, finds them at each request, and ends them; deletes what of sign-in has expired.
 
 import type { Role } from '../../analysis/records/member.ts'
 import type { ISql, Sql } from '../../database/client.ts'

@@ -104,7 +104,7 @@ export function createRegistry() {
     gauges: <State>(read: Read<State>, gauges: Gauges<State>) => sampled('gauge', read, gauges),
     /** Does the same as `gauges` for counts that only grow and that another part keeps. */
     counts: <State>(read: Read<State>, counts: Gauges<State>) => sampled('counter', read, counts),
-    /** All metrics as text, within READ_LIMIT_MS; never rejects. */
+    /** All metrics as text, within READ_LIMIT_MS, also where a read fails. */
     async text(): Promise<string> {
       return (await Promise.all(writers.map((write) => write()))).join('')
     },

@@ -1,4 +1,4 @@
-// Shows values in sentences and tables: bars, times in the browser's zone, links, and columns of one field.
+// Shows values in sentences and tables: bars, times in the browser's zone, links, columns of one field, and those of lists of sessions.
 
 import type { ComponentChildren } from 'preact'
 import type { SessionListItem } from '../../features/sessions/model.ts'

@@ -1,5 +1,5 @@
 // The form that adds a plan, with names and list prices of plans in US dollars a month, as their sources had them on a day.
-// They fill the form only: what an organization pays itself comes first.
+// The prices fill the form only: what an organization pays itself comes first. The names stand wherever plans are shown.
 
 import { useState } from 'preact/hooks'
 import type { Plan } from '../../features/seats/model.ts'
@@ -134,7 +134,7 @@ export function PlanForm({ plans, onSend }: PlanFormProps) {
       <Input
         label="US dollars a seat and month"
         {...{ name: 'price', type: 'number', required: true, min: 0, max: 100_000, step: 'any' }}
-        defaultValue={match?.price_month ?? preset?.price ?? ''}
+        defaultValue={(match?.currency === 'USD' ? match.price_month : preset?.price) ?? ''}
       />
       <Input
         label="Credits of a seat and month (if any)"

@@ -1,3 +1,5 @@
+// Computes and stores who knows each directory, again when commits or addresses change; members/expertise-queries.ts reads it.
+
 import {
   createDomain,
   type Domain,

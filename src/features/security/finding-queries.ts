@@ -1,4 +1,4 @@
-// Lists findings for GET /findings, and reads those that are decided, shown again or critical.
+// Lists and counts findings for GET /findings; reads those that are decided or shown again, and the critical ones for GET /attention.
 
 import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
 import { TIME_PATTERN } from '../../base/dates.ts'

@@ -1,4 +1,4 @@
-// Finds when members went on after a limit was hit, and sums windows of limits by day. A window that was hit keeps the
+// Says when a window of a limit ends, finds when members went on after a hit, and sums windows by day. A window that was hit keeps the
 // member's next call of the vendor that succeeded, before its end: found when the window or a session is written, since a
 // list of seats would read the turns of every session around every hit. Such a list reads sums of days, not some windows for
 // each person and day.

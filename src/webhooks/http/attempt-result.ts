@@ -1,3 +1,5 @@
+// The result of an attempt to deliver, and the outcomes by which metrics count attempts.
+
 /** The end of an attempt. It is a value, never an exception. */
 export interface AttemptResult {
   startedAt: Date

@@ -167,7 +167,7 @@ async function* unattributed(log: AsyncIterable<Logged>): AsyncGenerator<ReadCom
   for await (const commit of log) yield { commit, attributed: undefined }
 }
 
-/** A person may be called Claude: the address decides. */
+/** A person may be called Claude: the address decides, where no trailer says that somebody was assisted. */
 const TRAILER =
   /<(?:noreply@(?:anthropic|openai)\.com|cursoragent@cursor\.com|(?:\d+\+)?copilot@users\.noreply\.github\.com)>|^assisted-by:/im
 
