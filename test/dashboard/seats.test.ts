@@ -142,6 +142,22 @@ describe.skipIf(program === null)('the page of seats', () => {
     expect(page.problems.splice(0)).toEqual([])
   }, 180_000)
 
+  test('fills in the list price where one pays in another currency', async () => {
+    const { page } = shown
+    const plan = { type: 'plan', vendor: 'anthropic', plan: 'team_premium', from: '2026-01-01' }
+    await shown.send([{ ...plan, price_month: 99, currency: 'EUR', usd_rate: 1.1 }])
+    await shown.visit(`#/seats${range}`)
+    const chosen = `[...document.querySelectorAll('option')].find(({ value }) => value === 'anthropic team_premium')`
+    await page.until(`${chosen} !== undefined`)
+    await page.evaluate(
+      `{ const option = ${chosen}; option.selected = true; option.closest('select').dispatchEvent(new Event('change', { bubbles: true })) }`,
+    )
+    await page.until(`document.body.textContent.includes('you pay 99 EUR')`)
+    const price = `${chosen}.closest('form').querySelector('[name=price]').value`
+    expect(await page.evaluate<string>(price)).toBe('150')
+    expect(page.problems.splice(0)).toEqual([])
+  }, 180_000)
+
   test('shows to others what is their own, without prices', async () => {
     const { db, acme, page } = shown
     const key = await newKey(db.sql, acme.orgId, ['read'], address('bob'))
