@@ -30,6 +30,7 @@ const SILENT = { silentDays: 3, goneDays: 30 }
 /** Days in which models without a price are looked for. */
 const UNPRICED_DAYS = 30
 
+/** Reads what needs attention, as far as the caller may see it; what they may not is empty or null. */
 export async function getAttention(
   sql: Sql,
   access: Access,
